@@ -1,4 +1,5 @@
-// One PostgreSQL cluster with everything that works on it: accounts live on one each, and nothing reaches across.
+// One PostgreSQL cluster with the parts that work on it. An account is on one cluster, and no
+// statement spans two.
 
 import { createOutboxRelay, type OutboxRelay } from '@almanac/service-kit/messaging/outbox';
 import { pgSql } from '@almanac/service-kit/postgres/database';
@@ -9,25 +10,25 @@ import type { DataContext } from './context.ts';
 import { RowsAnnouncer } from './events/rows-announcer.ts';
 import { Indexing } from './maintenance/automatic-indexes/automatic-indexes.ts';
 import { createHousekeeping } from './maintenance/housekeeping.ts';
-import { Counts } from './pages/count-cache.ts';
+import { CountCache } from './pages/count-cache.ts';
 import { readLastChange } from './pages/last-change.ts';
 import { PageCache } from './pages/page-cache.ts';
-import { PageSlots } from './pages/page-concurrency.ts';
+import { PageLimiter } from './pages/page-limiter.ts';
 import { AccountLimiter } from './postgres/account-limiter.ts';
 import { closePools, createPools } from './postgres/pools.ts';
-import { Marks } from './postgres/recent-high-water-mark.ts';
+import { RecentHighWaterMark } from './postgres/recent-high-water-mark.ts';
 import { SqlViews } from './sql-views/sql-views.ts';
 import { Catalogue } from './tables/catalogue.ts';
 import { TableSizes } from './tables/table-sizes.ts';
 
 export type Cluster = {
-  /** How operators call it; `main` is the one of DATA_DATABASE_URL. */
+  /** The name that operators give it; `main` is that of DATA_DATABASE_URL. */
   name: string;
-  /** What the functions of this service are given for an account that lives here. */
+  /** The parts for the calls of accounts on this cluster. */
   context: DataContext;
-  /** What its database has not announced yet. */
+  /** The relay of the messages that its database has not announced yet. */
   relay: Pick<OutboxRelay, 'lag'>;
-  /** Asks its database for a sign of life. */
+  /** Pings the database. */
   check(): Promise<unknown>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -36,14 +37,13 @@ export type Cluster = {
 
 type Options = { name: string; url: string; config: DataConfig; runtime: ServiceRuntime; rights: Rights };
 
-/** Builds what works on one cluster; nothing connects until `start`. */
+/** Builds the parts of one cluster; nothing connects until `start`. */
 export function createCluster({ name, url, config, runtime, rights }: Options): Cluster {
   const { logger, bus } = runtime;
   const pools = createPools(url, config.connections, logger);
   const announcer = new RowsAnnouncer(pools, logger);
   const sizes = new TableSizes(pools.rows);
-  const marks = new Marks(pools.rows);
-  const counts = new Counts(marks, sizes);
+  const highWaterMark = new RecentHighWaterMark(pools.rows);
   const indexing = new Indexing({ pool: pools.quiet, sizes, logger, rules: { minRows: config.indexFromRows } });
   const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
   const sqlViews = new SqlViews(config.sqlReader);
@@ -59,10 +59,12 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
       catalogue: new Catalogue(pools.rows),
       rights,
       announcer,
-      counts,
       indexing,
-      pageSlots: new PageSlots(config.connections.rows),
-      pageCache: new PageCache({ lastChange: (table) => readLastChange(pools, table, undefined), marks }),
+      pages: {
+        cache: new PageCache({ lastChange: (table) => readLastChange(pools, table, undefined), highWaterMark }),
+        counts: new CountCache(highWaterMark, sizes),
+        limiter: new PageLimiter(config.connections.rows),
+      },
       sqlViews,
       logger,
     },

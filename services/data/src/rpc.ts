@@ -1,4 +1,4 @@
-// Data over gRPC: deployments for metadata, whole tables for jobs, and who may ask what.
+// Data over gRPC: deployments for metadata, whole tables for jobs, and the callers of each RPC.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
@@ -37,7 +37,7 @@ const callers = {
   PlaceAccount: ['operator'],
 } as const satisfies RpcServerOptions<'data'>['callers'];
 
-/** Answers each question where its account lives. */
+/** Serves each call on the cluster of its account. */
 export function createDataRpc(clusters: Clusters, runtime: ServiceRuntime, port: number): RpcServer {
   const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
   const options = { service: 'data', host: runtime.config.host, port, logger, metrics, verifyContext, tls } as const;
@@ -45,7 +45,8 @@ export function createDataRpc(clusters: Clusters, runtime: ServiceRuntime, port:
 }
 
 function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
-  // Asked of the databases first: these are rare, and some answer an empty list instead of "not here".
+  // The cluster is looked up in the databases: these calls are rare, and some return an empty list
+  // instead of an error on another cluster.
   const at = async <T>(call: CallContext, work: (ctx: DataContext) => Promise<T>): Promise<T> => {
     await clusters.locate(call.accountId);
     return clusters.run(call.accountId, ({ context }) => work(context));
@@ -75,7 +76,8 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     CountRows: async (call, { table_definition_ids }) => ({
       counts: await at(call, (ctx) => countRows(ctx, call, table_definition_ids)),
     }),
-    // What has come of a file is gone once read: such a load is not begun again elsewhere, jobs does that.
+    // A stream can be read once only, so a load is not repeated on another cluster; jobs repeats
+    // it.
     BulkLoad: async (call, requests, signal) =>
       bulkLoad((await clusters.locate(call.accountId)).context, call, requests, signal),
     CheckColumnSources: (call, request) =>

@@ -2,7 +2,7 @@
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { Call } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
-import { readMark } from '../src/postgres/high-water-mark.ts';
+import { readHighWaterMark } from '../src/postgres/high-water-mark.ts';
 import type { DataNet } from './given.ts';
 
 const path = '/api/v1/table_data';
@@ -48,7 +48,7 @@ export async function marksPassed(net: DataNet): Promise<void> {
   const [clock] = await net.query('select clock_timestamp()::text as now');
   const text = 'select $1::timestamptz > $2::timestamptz as past';
   await eventually(async () => {
-    const mark = await readMark(pgSql(net.context.pools.rows));
+    const mark = await readHighWaterMark(pgSql(net.context.pools.rows));
     expect(await net.query(text, [mark, clock?.now])).toEqual([{ past: true }]);
   });
 }

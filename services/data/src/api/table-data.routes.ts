@@ -1,5 +1,5 @@
-// The HTTP edge of rows: /table_data.
-
+// The routes of rows: /table_data. Each reads its input, calls one function, and answers.
+import type { IncomingHttpHeaders } from 'node:http';
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters } from '@almanac/service-kit/api/list-query';
 import { JsonText, type Route, route } from '@almanac/service-kit/api/route';
@@ -7,89 +7,42 @@ import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
-import type { DataContext } from '../context.ts';
-import { getGrid, listRecords } from '../pages/pages.ts';
+import { getGrid, listRecords, type PageAccess } from '../pages/pages.ts';
 import { writeBatch } from '../records/batch/batch.ts';
 import { getHistory } from '../records/history/history.ts';
 import { restoreRecords, revertRecord } from '../records/history/restore.ts';
+import type { WriteAccess } from '../records/idempotency.ts';
 import { createRecord, deleteRecords, getRecord, updateRecord } from '../records/records.ts';
 import { asOfSchema } from '../rows/as-of.ts';
-import { type Channel, channels } from '../rows/origin.ts';
-import type { TableReference } from '../tables/catalogue.ts';
-import { exactNumbersHeader, exactNumbersQuery, readExactNumbers } from './exact-numbers.ts';
+import type { Catalogue, TableReference } from '../tables/catalogue.ts';
+import {
+  exactNumbersHeader,
+  exactNumbersQuery,
+  flagText,
+  gridGrouping,
+  idempotencyHeader,
+  idListSchema,
+  ifMatchHeader,
+  lookupsMeta,
+  operationSchema,
+  pageMetaSchema,
+  recordIdText,
+  recordSchema,
+  rowSchema,
+  tableInBody,
+  tableInQuery,
+  versionNumber,
+  versionSchema,
+} from './table-data.schemas.ts';
 
 const tag = 'Table data';
-/** A body may be nested under it. What is in a record is the record's, whatever a column is called. */
+// A body may be nested under it; a column of this name stays a column.
 const resource = 'table_data';
-
-/** svc_sk is 64 bits wide: it travels as text from the edge to the statement. */
-const recordIdText = z
-  .string()
-  .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
-  .meta({ type: 'integer', minimum: 1 });
-const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
-
-const keySchema = z.string().min(1).max(limits.nameCodePoints);
-const recordSchema = z.record(z.string(), z.unknown()).meta({
-  description:
-    'Column name to value. Integers, bigints and decimals as JSON numbers or strings (JavaScript rounds number literals of more than 15 digits: send strings); dates as ISO 8601.',
-});
-const row = z
-  .looseObject({
-    svc_sk: z.int(),
-    svc_created_at: z.iso.datetime(),
-    svc_updated_at: z.iso.datetime(),
-    svc_is_deleted: z.boolean(),
-    svc_version: z.int(),
-    svc_updated_by: z.string().nullable(),
-    svc_lookups: z.record(z.string(), z.unknown()).optional().meta({
-      description: 'With include_lookups: foreign key column to the display value of the record it refers to.',
-    }),
-  })
-  .meta({
-    description:
-      'System columns, and the table’s own by name. A decimal or bigint is a JSON number with all its digits, which JSON.parse and most parsers round beyond 15; with exact_numbers it is a string.',
-  });
-const version = z.object({
-  svc_version: z.int(),
-  valid_from: z.iso.datetime(),
-  valid_to: z.iso.datetime().nullable().meta({ description: 'Null for the present version.' }),
-  action: z.enum(['created', 'updated', 'deleted', 'restored', 'reverted']),
-  channel: z.enum(Object.keys(channels) as [Channel, ...Channel[]]).nullable(),
-  user_id: z.int().nullable(),
-  application_id: z.int().nullable(),
-  request_id: z.string().nullable(),
-  changed_columns: z
-    .array(z.string())
-    .nullable()
-    .meta({ description: 'Against the version before; null when that one is not kept.' }),
-  record: row,
-});
-const versionNumber = z.int().min(1).max(limits.int4);
-const guard = versionNumber
-  .optional()
-  .meta({ description: 'The `svc_version` of the record; 412 when it has changed since.' });
-const operation = z.discriminatedUnion('operation', [
-  z.strictObject({ operation: z.literal('create'), record: recordSchema }),
-  z.strictObject({ operation: z.literal('update'), id: recordId, record: recordSchema, version: guard }),
-  z.strictObject({ operation: z.literal('delete'), id: recordId, version: guard }),
-]);
-const pageMeta = z.object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() });
-const idList = z.array(recordId).min(1).max(limits.idsPerDelete);
-const lookupsMeta = {
-  description:
-    'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',
-};
-const guarded = { 'If-Match': 'The ETag of the record; 412 when it has changed since.' };
-const repeatable = {
-  'Idempotency-Key': 'A repeated request with the same key gets the first one’s answer, for 24 hours.',
-};
-const flagText = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
 
-// Either form names the table; both may be given when they name the same one.
-async function readReference(ctx: DataContext, accountId: number, named: Named): Promise<TableReference> {
+// The table by its id, or by its key and branch; by both when they name the same table.
+async function readReference(catalogue: Catalogue, accountId: number, named: Named): Promise<TableReference> {
   const { table_definition_id: id, table_definition_key: key, branch_id: branchId } = named;
   if (key !== undefined && branchId === undefined)
     throw new ServiceError('bad_request', 'branch_id is required with table_definition_key.');
@@ -98,7 +51,7 @@ async function readReference(ctx: DataContext, accountId: number, named: Named):
     throw new ServiceError('bad_request', 'table_definition_id is required, or table_definition_key with branch_id.');
   }
   if (branchId === undefined) return { id };
-  const table = await ctx.catalogue.get(accountId, { id });
+  const table = await catalogue.get(accountId, { id });
   if (table.branch_id !== branchId || (key !== undefined && table.key !== key))
     throw new ServiceError(
       'bad_request',
@@ -112,8 +65,16 @@ function answerText({ body, etag }: Answer, response: { setHeader(name: string, 
   return new JsonText(body);
 }
 
-/** The versions of If-Match; undefined when any will do. */
-export function readIfMatch(header: string | undefined): number[] | undefined {
+// Whether decimals and bigints are shown as strings: the parameter or the header is enough.
+function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
+  const header = headers['exact-numbers'];
+  if (header !== undefined && header !== 'true' && header !== 'false')
+    throw new ServiceError('bad_request', 'Exact-Numbers must be true or false.');
+  return header === 'true' || query.exact_numbers === true;
+}
+
+// The versions of If-Match; undefined when any will do.
+function readIfMatch(header: string | undefined): number[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   return header.split(',').flatMap((each) => {
     const version = /^\s*"(\d{1,9})"\s*$/.exec(header.includes(',') ? each : header)?.[1];
@@ -121,26 +82,8 @@ export function readIfMatch(header: string | undefined): number[] | undefined {
   });
 }
 
-// AG Grid's server-side row model sends these with every request; a request that groups nothing is one that can be answered.
-const noColumns = (why: string) =>
-  z
-    .array(z.unknown())
-    .refine((list) => list.length === 0, `must be empty: ${why}`)
-    .optional()
-    .meta({ maxItems: 0, description: `As AG Grid sends it; ${why}.` });
-const groupingOfGrid = {
-  rowGroupCols: noColumns('rows are not grouped'),
-  groupKeys: noColumns('rows are not grouped'),
-  valueCols: noColumns('rows are not grouped'),
-  pivotCols: noColumns('rows are not pivoted'),
-  pivotMode: z
-    .boolean()
-    .refine((mode) => !mode, 'must be false: rows are not pivoted')
-    .optional()
-    .meta({ const: false, description: 'As AG Grid sends it; rows are not pivoted.' }),
-};
-
-export function tableDataRoutes(ctx: DataContext): Route[] {
+/** The routes of rows, over what they need of a cluster. */
+export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
   return [
     route({
       method: 'POST',
@@ -160,9 +103,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       query: exactNumbersQuery,
       resource,
       body: {
-        table_definition_id: idSchema.optional(),
-        table_definition_key: keySchema.optional(),
-        branch_id: idSchema.optional(),
+        ...tableInBody,
         startRow: z.int().min(0).max(limits.int4),
         endRow: z.int().min(0).max(limits.int4),
         filterModel: z.unknown().optional().meta({
@@ -174,22 +115,17 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
           type: 'array',
           description: 'Items {colId, sort: asc | desc, type: default | absolute}.',
         }),
-        ...groupingOfGrid,
+        ...gridGrouping,
         include_deleted: z.boolean().optional(),
         as_of: asOfSchema.optional(),
         include_lookups: z.boolean().optional().meta(lookupsMeta),
       },
-      response: z.object({ rows: z.array(row), rowCount: z.int() }),
+      response: z.object({ rows: z.array(rowSchema), rowCount: z.int() }),
       handle: async ({ call, query, headers, body }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { table_definition_id, table_definition_key, branch_id, as_of, include_lookups, ...request } = body();
-        const reference = await readReference(ctx, call.accountId, {
-          table_definition_id,
-          table_definition_key,
-          branch_id,
-        });
-        const how = { asOf: as_of, includeLookups: include_lookups };
-        return new JsonText(await getGrid(ctx, call, { ...reference, exactNumbers }, request, how));
+        const { as_of: asOf, include_lookups: includeLookups, ...model } = body();
+        const reference = await readReference(access.catalogue, call.accountId, model);
+        return new JsonText(await getGrid(access, call, { ...reference, exactNumbers, asOf, includeLookups }, model));
       },
     }),
     route({
@@ -200,9 +136,7 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       extension: true,
       requestHeaders: exactNumbersHeader,
       query: {
-        table_definition_id: idTextSchema.optional(),
-        table_definition_key: keySchema.optional(),
-        branch_id: idTextSchema.optional(),
+        ...tableInQuery,
         include_deleted: flagText.optional(),
         as_of: asOfSchema.optional(),
         include_lookups: flagText.optional().meta(lookupsMeta),
@@ -210,16 +144,16 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         ...listParameters,
       },
       response: z.object({
-        data: z.array(row),
-        meta: pageMeta,
+        data: z.array(rowSchema),
+        meta: pageMetaSchema,
       }),
       handle: async ({ call, query, headers }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const reference = await readReference(ctx, call.accountId, query);
-        const { page, per_page, sort, q, include_deleted, as_of, include_lookups } = query;
-        const request = { page, per_page, sort, q, includeDeleted: include_deleted === true };
-        const how = { asOf: as_of, includeLookups: include_lookups };
-        return new JsonText(await listRecords(ctx, call, { ...reference, exactNumbers }, request, how));
+        const reference = await readReference(access.catalogue, call.accountId, query);
+        const { as_of: asOf, include_lookups: includeLookups } = query;
+        return new JsonText(
+          await listRecords(access, call, { ...reference, exactNumbers, asOf, includeLookups }, query),
+        );
       },
     }),
     route({
@@ -235,12 +169,11 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         include_lookups: flagText.optional().meta(lookupsMeta),
         ...exactNumbersQuery,
       },
-      response: row,
+      response: rowSchema,
       handle: async ({ call, params, query, headers, response }) => {
-        const { table_definition_id: id, as_of, include_lookups } = query;
-        const reference = { id, exactNumbers: readExactNumbers(query, headers) };
-        const how = { asOf: as_of, includeLookups: include_lookups };
-        return answerText(await getRecord(ctx, call, reference, params.id, how), response);
+        const { table_definition_id: id, as_of: asOf, include_lookups: includeLookups } = query;
+        const request = { id, exactNumbers: readExactNumbers(query, headers), asOf, includeLookups };
+        return answerText(await getRecord(access, call, request, params.id), response);
       },
     }),
     route({
@@ -249,16 +182,16 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       tag,
       summary: 'Create a row',
       example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
-      requestHeaders: { ...repeatable, ...exactNumbersHeader },
+      requestHeaders: { ...idempotencyHeader, ...exactNumbersHeader },
       query: exactNumbersQuery,
       resource,
       body: { table_definition_id: idSchema, record: recordSchema },
       status: 201,
-      response: z.object({ record: row, message: z.string() }),
+      response: z.object({ record: rowSchema, message: z.string() }),
       handle: async ({ call, query, headers, body, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const { table_definition_id: id, record } = body();
-        const created = await createRecord(ctx, call, { id, exactNumbers }, record);
+        const created = await createRecord(access, call, { id, exactNumbers }, record);
         return answerText({ ...created, body: `{"record":${created.body},"message":"Record created"}` }, response);
       },
     }),
@@ -268,19 +201,19 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       tag,
       summary: 'Change columns of a row',
       example: { table_definition_id: 12, record: { name: 'Swiss Confederation' } },
-      requestHeaders: { ...guarded, ...exactNumbersHeader },
+      requestHeaders: { ...ifMatchHeader, ...exactNumbersHeader },
       description:
         'Changes only the columns that `record` names; when it has these values already, it stays as it is. `If-Match` with the ETag of the record guards against lost updates.',
       params: { id: recordIdText },
       query: exactNumbersQuery,
       resource,
       body: { table_definition_id: idSchema, record: recordSchema },
-      response: row,
+      response: rowSchema,
       handle: async ({ call, params, query, body, headers, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const { table_definition_id: id, record } = body();
         const input = { id: params.id, record, versions: readIfMatch(headers['if-match']) };
-        return answerText(await updateRecord(ctx, call, { id, exactNumbers }, input), response);
+        return answerText(await updateRecord(access, call, { id, exactNumbers }, input), response);
       },
     }),
     route({
@@ -289,13 +222,13 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       tag,
       summary: 'Soft-delete rows, all or nothing',
       example: { table_definition_id: 12, ids: [7] },
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyHeader,
       resource,
-      body: { table_definition_id: idSchema, ids: idList },
+      body: { table_definition_id: idSchema, ids: idListSchema },
       response: z.object({ message: z.string(), deleted_count: z.int() }),
       handle: async ({ call, body, response }) => {
         const { table_definition_id: id, ids } = body();
-        return answerText(await deleteRecords(ctx, call, { id }, ids), response);
+        return answerText(await deleteRecords(access, call, { id }, ids), response);
       },
     }),
     route({
@@ -315,26 +248,24 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         'A row that a change leaves as it is gets no new version. ' +
         'When anything is in the way nothing is done, and the answer names all of it by operation, counted from 0: 404 when records are absent, else 412 when they have another version, else 422.',
       extension: true,
-      requestHeaders: { ...repeatable, ...exactNumbersHeader },
+      requestHeaders: { ...idempotencyHeader, ...exactNumbersHeader },
       query: exactNumbersQuery,
       resource,
       body: {
-        table_definition_id: idSchema.optional(),
-        table_definition_key: keySchema.optional(),
-        branch_id: idSchema.optional(),
-        operations: z.array(operation).min(1).max(limits.operationsPerBatch),
+        ...tableInBody,
+        operations: z.array(operationSchema).min(1).max(limits.operationsPerBatch),
       },
       response: z.object({
-        created: z.array(row).meta({ description: 'In the order of the operations.' }),
-        updated: z.array(row).meta({ description: 'In the order of the operations.' }),
+        created: z.array(rowSchema).meta({ description: 'In the order of the operations.' }),
+        updated: z.array(rowSchema).meta({ description: 'In the order of the operations.' }),
         deleted_count: z.int().meta({ description: 'Rows that were live until now.' }),
         message: z.string(),
       }),
       handle: async ({ call, query, headers, body, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const { operations, ...named } = body();
-        const reference = await readReference(ctx, call.accountId, named);
-        return answerText(await writeBatch(ctx, call, { ...reference, exactNumbers }, operations), response);
+        const reference = await readReference(access.catalogue, call.accountId, named);
+        return answerText(await writeBatch(access, call, { ...reference, exactNumbers }, operations), response);
       },
     }),
     route({
@@ -352,11 +283,11 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
         page: listParameters.page,
         per_page: listParameters.per_page,
       },
-      response: z.object({ data: z.array(version), meta: pageMeta }),
+      response: z.object({ data: z.array(versionSchema), meta: pageMetaSchema }),
       handle: async ({ call, params, query, headers }) => {
         const reference = { id: query.table_definition_id, exactNumbers: readExactNumbers(query, headers) };
         const { page, per_page } = query;
-        return new JsonText(await getHistory(ctx, call, reference, { id: params.id, page, per_page }));
+        return new JsonText(await getHistory(access, call, reference, { id: params.id, page, per_page }));
       },
     }),
     route({
@@ -368,13 +299,13 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       description:
         'Rows that are not deleted stay as they are. 422 names each row that a rule of today keeps from coming back.',
       extension: true,
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyHeader,
       resource,
-      body: { table_definition_id: idSchema, ids: idList },
+      body: { table_definition_id: idSchema, ids: idListSchema },
       response: z.object({ message: z.string(), restored_count: z.int() }),
       handle: async ({ call, body, response }) => {
         const { table_definition_id: id, ids } = body();
-        return answerText(await restoreRecords(ctx, call, { id }, ids), response);
+        return answerText(await restoreRecords(access, call, { id }, ids), response);
       },
     }),
     route({
@@ -386,17 +317,17 @@ export function tableDataRoutes(ctx: DataContext): Route[] {
       description:
         'Writes a new version with the values that the named one has, under today’s rules; a deleted row is live again. A row that has these values already stays as it is.',
       extension: true,
-      requestHeaders: { ...guarded, ...repeatable, ...exactNumbersHeader },
+      requestHeaders: { ...ifMatchHeader, ...idempotencyHeader, ...exactNumbersHeader },
       params: { id: recordIdText },
       query: exactNumbersQuery,
       resource,
       body: { table_definition_id: idSchema, version: versionNumber },
-      response: row,
+      response: rowSchema,
       handle: async ({ call, params, query, body, headers, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const { table_definition_id: id, version } = body();
         const input = { id: params.id, version, versions: readIfMatch(headers['if-match']) };
-        return answerText(await revertRecord(ctx, call, { id, exactNumbers }, input), response);
+        return answerText(await revertRecord(access, call, { id, exactNumbers }, input), response);
       },
     }),
   ];

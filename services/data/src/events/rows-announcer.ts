@@ -1,10 +1,11 @@
-// Announces data.rows.changed per table, batched: about a second after the first change, with counts taken from the rows
-// themselves. Writes pay nothing for it, and since the rows are the record of what changed, a crash loses no announcement.
+// Announces data.rows.changed for each table, in batches: about a second after the first change,
+// with counts from the rows themselves. It costs a write nothing, and a crash loses no
+// announcement, because the rows are the record of what changed.
 
 import { announce } from '@almanac/service-kit/messaging/outbox';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { readMark } from '../postgres/high-water-mark.ts';
+import { readHighWaterMark } from '../postgres/high-water-mark.ts';
 import type { Pools } from '../postgres/pools.ts';
 import { tableName } from '../sql/identifiers.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -24,14 +25,14 @@ export class RowsAnnouncer {
     this.logger = logger;
   }
 
-  /** Looks at every table once, for changes that an instance before this one didn't get to announce. */
+  /** Checks every table once, for changes that an earlier process has not announced. */
   async start(): Promise<void> {
     const { rows } = await pgSql(this.pools.outbox)('select table_definition_id as id from announced_rows');
     for (const { id } of rows) this.touched.add(id);
     this.schedule();
   }
 
-  /** Rows of this table may have changed. */
+  /** Notes that rows of the table may have changed. */
   touch(table: Pick<DeployedTable, 'table_definition_id'>): void {
     this.touched.add(table.table_definition_id);
     this.schedule();
@@ -59,7 +60,7 @@ export class RowsAnnouncer {
     const ids = [...this.touched];
     this.touched.clear();
     try {
-      const mark = await readMark(pgSql(this.pools.outbox));
+      const mark = await readHighWaterMark(pgSql(this.pools.outbox));
       for (const id of ids) {
         if (this.stopped) return;
         const more = await announceTable(this.pools, id, mark);
@@ -67,12 +68,13 @@ export class RowsAnnouncer {
       }
     } catch (error) {
       for (const id of ids) this.touched.add(id);
-      this.logger.warn({ err: error }, 'changed rows could not be announced; trying again');
+      this.logger.warn({ err: error }, 'changed rows could not be announced; the next round tries again');
     }
   }
 }
 
-// True when the table has changes after the mark, or another instance is announcing it just now.
+// True when the table has changes after the mark. A table that another instance is announcing is
+// skipped.
 async function announceTable(pools: Pools, id: number, mark: string): Promise<boolean> {
   return withTransaction(pools.outbox, async (sql) => {
     const { rows } = await sql(

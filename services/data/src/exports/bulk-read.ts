@@ -1,19 +1,20 @@
-// Reads a whole table, or what changed in it after a mark, as CSV from one snapshot, rendered by PostgreSQL.
+// Reads a whole table, or its changes after a high-water mark, as CSV from one snapshot, rendered
+// by PostgreSQL.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { isMissingTable } from '@almanac/service-kit/postgres/errors';
 import { readInstant } from '@almanac/service-kit/text/instants';
 import type pg from 'pg';
-import type { DataContext } from '../context.ts';
-import { readMark, refuseMarkToCome } from '../postgres/high-water-mark.ts';
-import { askHistory, asOfSchema, refuseAsOf } from '../rows/as-of.ts';
+import { readHighWaterMark, refuseFutureMark } from '../postgres/high-water-mark.ts';
+import type { Pools } from '../postgres/pools.ts';
+import { asOfSchema, findAnswerability, refuseAsOf } from '../rows/as-of.ts';
 import { historyName, tableName } from '../sql/identifiers.ts';
-import type { Statement } from '../sql/statement.ts';
 import { catalogueSql, notDeployed } from '../tables/catalogue.ts';
+import type { TableAccess } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
-import { findBeforeSql, goneSql, presentSql } from './changes-sql.ts';
+import { anyBeforeSql, changedRowsSql, deletedKeysSql } from './changes-sql.ts';
 import { copyOut } from './copy-out.ts';
 import { copySql, exportColumns, fullSql } from './export-sql.ts';
 import { openSnapshot } from './snapshot.ts';
@@ -23,7 +24,7 @@ export type ReadRequest = {
   pattern: string;
   highWaterMark: string;
   asOf: string;
-  /** With the versions of rows in the place of their times. */
+  /** With the versions of rows instead of their times. */
   forEditing: boolean;
 };
 export type ReadPart =
@@ -31,33 +32,35 @@ export type ReadPart =
   | { chunk: Buffer }
   | { end: { rows: number; next_high_water_mark: string } };
 
-/** With a mark, what changed after it. */
+/** With a mark: the changes after it. */
 type Plan = { mark?: string; asOf?: string; forEditing?: boolean };
 
 /**
- * What it will be, the bytes, the totals. A full read has the rows that are live, or were at an instant; an incremental one what
- * changed after its mark, net: one row for each primary key, the keys that are gone first. 400 when the history doesn't go back to it.
+ * Yields the columns, the bytes, the totals. A full read has the rows that are live, or were at an
+ * instant. An incremental one has the net changes after its mark: one row for each primary key, the
+ * deleted keys first. 400 when the history doesn't go back to the mark.
  */
 export async function* bulkRead(
-  ctx: DataContext,
+  { pools, catalogue, rights }: TableAccess & { pools: Pools },
   call: CallContext,
   request: ReadRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ReadPart> {
   const plan = readRequest(request);
-  await requireRightToWork(ctx, call, 'view', request.tableDefinitionId);
-  const known = await ctx.catalogue.get(call.accountId, { id: request.tableDefinitionId });
-  if (plan.mark !== undefined) await refuseMarkToCome(pgSql(ctx.pools.rows), plan.mark);
-  const nextMark = await readMark(pgSql(ctx.pools.rows));
-  const { client, table, texts } = await prepare(ctx, call, known, plan);
+  await requireRightToWork({ rights, catalogue }, call, 'view', request.tableDefinitionId);
+  const known = await catalogue.get(call.accountId, { id: request.tableDefinitionId });
+  if (plan.mark !== undefined) await refuseFutureMark(pgSql(pools.rows), plan.mark);
+  const nextMark = await readHighWaterMark(pgSql(pools.rows));
+  const { client, table, texts } = await prepare(pools.quiet, call, known, plan);
   const copied = copyOut(client, texts, signal);
   const columns = exportColumns(table, plan);
-  // Before anything is told: what has not begun gives no connection back, and a caller may stop at the first word.
+  // Before the first yield: a generator that has not begun runs no `finally`, and a caller may stop
+  // after the first part.
   let part = await copied.next();
   try {
     yield { start: { columns } };
     for (; !part.done; part = await copied.next()) yield { chunk: part.value };
-    // What changed after the instant is still to be exported.
+    // The next export has the changes after the instant.
     const next = plan.asOf !== undefined && plan.asOf < nextMark ? plan.asOf : nextMark;
     yield { end: { rows: part.value.rows, next_high_water_mark: next } };
   } finally {
@@ -65,17 +68,17 @@ export async function* bulkRead(
   }
 }
 
-// The table as the snapshot has it, and the statements that read it.
-async function prepare({ pools }: DataContext, call: CallContext, known: DeployedTable, plan: Plan) {
+// The table in the snapshot, and the statements that read it.
+async function prepare(quiet: pg.Pool, call: CallContext, known: DeployedTable, plan: Plan) {
   const past = plan.asOf ?? plan.mark;
   const read = [tableName(known), ...(past === undefined ? [] : [historyName(known)])];
-  const client = await open(pools.quiet, read);
+  const client = await open(quiet, read);
   try {
     const sql = pgSql(client);
     const { text, values } = catalogueSql.byId(call.accountId, known.table_definition_id);
     const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
     if (!table) throw notDeployed();
-    await refuseAsOf(reader(sql), table, plan.asOf);
+    await refuseAsOf(sql, table, plan.asOf);
     return { client, table, texts: (await planSelects(sql, table, plan)).map(copySql) };
   } catch (error) {
     client.release(true);
@@ -86,19 +89,17 @@ async function prepare({ pools }: DataContext, call: CallContext, known: Deploye
 async function planSelects(sql: Sql, table: DeployedTable, { mark, ...plan }: Plan): Promise<string[]> {
   if (mark === undefined) return [fullSql(table, plan)];
   await requireHistory(sql, table, mark);
-  const anyBefore = (await sql(findBeforeSql(table, mark))).rows[0]?.found as boolean;
-  return [goneSql(table, mark), presentSql(table, mark, anyBefore)];
+  const anyBefore = (await sql(anyBeforeSql(table, mark))).rows[0]?.found as boolean;
+  return [deletedKeysSql(table, mark), changedRowsSql(table, mark, anyBefore)];
 }
 
-const reader = (sql: Sql) => async (asked: Statement) => (await sql(asked.text, asked.values)).rows as never;
-
-// Keys that rows had before cannot be told any more when their versions are forgotten.
+// Without the versions that retention has deleted, the keys that rows had before are unknown.
 async function requireHistory(sql: Sql, table: DeployedTable, mark: string): Promise<void> {
-  const why = await askHistory(reader(sql), table, mark);
-  if (why?.lost)
+  const found = await findAnswerability(sql, table, mark);
+  if (found?.lost)
     throw new ServiceError(
       'bad_request',
-      `What changed in ${table.name} is known since ${why.since.toISOString()} only; make a full export and go on from its mark.`,
+      `What changed in ${table.name} is known since ${found.since.toISOString()} only; make a full export and go on from its mark.`,
     );
 }
 

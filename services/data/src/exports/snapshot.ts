@@ -2,9 +2,9 @@
 import type pg from 'pg';
 
 /**
- * A connection in a transaction that sees what is committed now of these tables, without time
- * limits. A deployment that changes them is waited for first: a snapshot taken before PostgreSQL
- * rewrites a table (another type of a column) sees it empty.
+ * A connection in a transaction that sees the committed rows of these tables, without time limits.
+ * First it waits for a deployment that changes them: a snapshot from before PostgreSQL rewrites a
+ * table (another type of a column) sees the table empty.
  */
 export async function openSnapshot(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
   const client = await pool.connect();

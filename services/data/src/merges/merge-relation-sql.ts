@@ -34,7 +34,7 @@ export function collectSql(plan: MergePlan): Statement {
     ` d as (${differenceSql(plan)}), j as (${joinTargetSql(plan, bind)}), p as (${statesSql(plan)}), o as (${outcomeSql(plan)})` +
     ` select *, ${conflictsSql(plan, isConflictSql)} as conflicts, ${conflictsSql(plan, (state) => `${state} = '?'`)} as undecided from o` +
     ` where op <> 'n' or ${[...plan.shared.map(({ to }) => mergedColumn('state', to)), 'row_state'].map(isConflictSql).join(' or ')}`;
-  return { text, values: values.list, afresh: true };
+  return { text, values: values.list, customPlan: true };
 }
 
 type Cell = { value: string; misfit: string };

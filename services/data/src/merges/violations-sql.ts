@@ -28,7 +28,7 @@ export function violationsSql(
     ),
   ];
   const text = `select array[${checks.map(({ count }) => `(${count})`).join(', ')}]::bigint[] as rows`;
-  return { checks, statement: { text, values: values.list, afresh: true } };
+  return { checks, statement: { text, values: values.list, customPlan: true } };
 }
 
 const written = `op in ('c', 'u')`;

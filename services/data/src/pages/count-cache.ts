@@ -1,70 +1,76 @@
-// Counts of large tables, remembered as of a mark (`pages/count-sql.ts`). Somebody who pages through a million rows asks for the same
-// count with every page; only what has changed since is looked at again, so the count is exact whoever writes meanwhile.
+// Caches the counts of large tables as of a high-water mark (`pages/count-sql.ts`). Every page of a
+// million rows has the same count; a statement looks only at the changes since the mark, so the
+// count is exact while others write.
 import { LRUCache } from 'lru-cache';
-import type { Marks } from '../postgres/recent-high-water-mark.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import type { TableSizes } from '../tables/table-sizes.ts';
-import { type CountAt, type Counting, changesMaximum } from './count-sql.ts';
+import { type CountAt, type Counting, maxChanges } from './count-sql.ts';
 
-/** Smaller tables are counted faster than looked up. */
-const rowsMinimum = 20_000;
-/** So many changes since its mark, and a count gets a newer one. */
-const changesBeforeRenewal = 200;
+// Counting a smaller table is faster than working its count out.
+const minRows = 20_000;
+// A count with more changes since its mark gets a newer mark.
+const maxChangesSinceMark = 200;
 
-const countsPerTable = 200;
-// Now and then rows are counted anew, so that nothing a wrong clock has done stays for long.
-const rememberedMs = 10 * 60_000;
-const toleranceMs = 1_000; // how late that may be: a look at the clock costs a timer
+const maxCountsPerTable = 200;
+// Rows are counted again then, which bounds the effect of a wrong clock.
+const ttlMs = 10 * 60_000;
+const toleranceMs = 1_000; // how late that may be: reading the clock costs a timer
 
-/** `changes`: how many there were since the mark, when somebody looked last. */
-type Remembered = CountAt & { changes?: number };
-type Planned = Counting & { known?: Remembered };
+/** `changes`: since the mark, at the latest statement. */
+type CachedCount = CountAt & { changes?: number };
+type CountPlan = Counting & { known?: CachedCount };
 
-/** What a statement answers that counted as told: `countSql`. */
+/** The columns of a statement with `countSql`. */
 export type Counted = { c: number; changes: number; since?: number };
 
-export class Counts {
-  private readonly marks: Marks;
-  private readonly sizes: TableSizes;
-  private readonly byTable = new WeakMap<DeployedTable, LRUCache<string, Remembered>>();
+/** The latest known high-water mark, in ISO 8601, and about how many rows a table has. */
+type HighWaterMark = { find(): string | undefined };
+type Sizes = { find(table: DeployedTable): number };
 
-  constructor(marks: Marks, sizes: TableSizes) {
-    this.marks = marks;
+export class CountCache {
+  private readonly highWaterMark: HighWaterMark;
+  private readonly sizes: Sizes;
+  private readonly byTable = new WeakMap<DeployedTable, LRUCache<string, CachedCount>>();
+
+  constructor(marks: HighWaterMark, sizes: Sizes) {
+    this.highWaterMark = marks;
     this.sizes = sizes;
   }
 
-  /** Whether counts of this table are remembered. */
+  /** Whether counts of this table are cached. */
   isLarge(table: DeployedTable): boolean {
-    return this.sizes.find(table) >= rowsMinimum;
+    return this.sizes.find(table) >= minRows;
   }
 
-  /** How to count what `key` stands for. */
-  plan(table: DeployedTable, key: string): Planned {
+  /** How a statement counts the matches of `key`. */
+  plan(table: DeployedTable, key: string): CountPlan {
     const known = this.byTable.get(table)?.get(key);
     const rows = this.sizes.find(table);
     const { changes = 0 } = known ?? {};
-    if (known && changes < changesBeforeRenewal) return { known, isUnchanged: known.changes === 0, rows };
-    const mark = this.marks.find();
+    if (known && changes < maxChangesSinceMark) return { known, isUnchanged: known.changes === 0, rows };
+    const mark = this.highWaterMark.find();
     if (mark === undefined || !isInHistory(table, mark) || (known && mark <= known.mark)) return { known, rows };
     return { known, mark, rows };
   }
 
-  /** Remembers what came of it; false when the count is wrong and the statement must be run again, as planned then. */
-  learn(table: DeployedTable, key: string, { known, isUnchanged, mark }: Planned, counted: Counted): boolean {
+  /**
+   * Caches the result; false when the count is wrong, and another statement must count by a new
+   * plan.
+   */
+  learn(table: DeployedTable, key: string, { known, isUnchanged, mark }: CountPlan, counted: Counted): boolean {
     const { c, changes, since } = counted;
-    if (changes > changesMaximum) {
+    if (changes > maxChanges) {
       this.byTable.get(table)?.delete(key);
       return known === undefined;
     }
-    if (mark !== undefined && since !== undefined) this.remember(table, key, { mark, count: c - since });
-    else if (known && changes !== known.changes) this.remember(table, key, { ...known, changes });
+    if (mark !== undefined && since !== undefined) this.store(table, key, { mark, count: c - since });
+    else if (known && changes !== known.changes) this.store(table, key, { ...known, changes });
     return !isUnchanged || changes === 0;
   }
 
-  private remember(table: DeployedTable, key: string, count: Remembered): void {
+  private store(table: DeployedTable, key: string, count: CachedCount): void {
     let counts = this.byTable.get(table);
     if (!counts) {
-      counts = new LRUCache({ max: countsPerTable, ttl: rememberedMs, noUpdateTTL: true, ttlResolution: toleranceMs });
+      counts = new LRUCache({ max: maxCountsPerTable, ttl: ttlMs, noUpdateTTL: true, ttlResolution: toleranceMs });
       this.byTable.set(table, counts);
     }
     counts.set(key, count);

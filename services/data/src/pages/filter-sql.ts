@@ -1,5 +1,6 @@
-// Conditions and orders as SQL. Pure; every value is a parameter. The semantics are those of AG Grid's client-side filters
-// (blanks, case, exclusive ranges); docs/how-to/grid.md lists where we differ.
+// Conditions and orders as SQL. Pure; every value is a parameter. The semantics are those of AG
+// Grid's client-side filters (blanks, case, exclusive ranges); docs/how-to/grid.md lists the
+// differences.
 
 import { type Field, systemFields } from '../rows/fields.ts';
 import type { Bind } from '../values/check.ts';
@@ -15,7 +16,7 @@ const comparators = {
   greaterThanOrEqual: '>=',
 } satisfies Record<CompareOperator, string>;
 
-/** What a row must meet; an empty `all` is true, an empty `any` false. */
+/** The condition of a filter; an empty `all` is true, an empty `any` false. */
 export function filterSql(filter: Filter, bind: Bind): string {
   if ('all' in filter)
     return filter.all.length === 0 ? 'true' : `(${filter.all.map((each) => filterSql(each, bind)).join(' and ')})`;
@@ -58,15 +59,15 @@ function testSql(field: Field, test: Test, bind: Bind): string {
   }
 }
 
-// What String.prototype.trim takes away, which is what AG Grid calls blank.
+// The characters that String.prototype.trim removes; a text of these is blank to AG Grid.
 const blanks =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
 
 const isText = (field: Field) => field.type.family === 'text';
 
 /**
- * The text of a column without case, in filters and in the indexes that serve them. Columns compare by code point; case is folded
- * by the database's own rules.
+ * The text of a column without case, in filters and in the indexes that serve them. Columns compare
+ * by code point; case is folded by the database's own rules.
  */
 export const foldedSql = (field: Field): string =>
   isText(field) ? `lower(${field.sql} collate "default")` : `lower(${field.type.textSql(field.sql)})`;
@@ -98,7 +99,8 @@ function textSql(field: Field, { operator, value, isFolded }: TextTest, bind: Bi
   }
 }
 
-// Where a value has one text only, the texts of a set are values: so an index can serve.
+// A value of these types has one text only, so a set of texts is compared as values, which an index
+// serves.
 const oneText: ReadonlySet<Family> = new Set(['integer', 'boolean', 'date', 'uuid']);
 
 function setSql(field: Field, texts: string[], bind: Bind): string {
@@ -113,29 +115,33 @@ function setSql(field: Field, texts: string[], bind: Bind): string {
   return withSpellings(field, texts, bind, () => foldedAmongSql(field, texts, bind));
 }
 
-// An array is compared one by one with each row; a query that stands in no join is hashed once. CASE keeps it from becoming a join.
-const comparedOneByOne = 50;
+// PostgreSQL compares each row with the elements of an array one by one, but hashes a subquery
+// once. CASE keeps the subquery from becoming a join.
+const maxLinearComparisons = 50;
 
 function foldedAmongSql(field: Field, texts: string[], bind: Bind): string {
   const folded = `select lower(v) from unnest(${bind(texts, 'text[]')}) v`;
-  return texts.length > comparedOneByOne
+  return texts.length > maxLinearComparisons
     ? `case when true then ${foldedSql(field)} in (${folded}) end`
     : `${foldedSql(field)} = any(array(${folded}))`;
 }
 
-const spellingsMaximum = 256;
-// The signs outside ASCII that become an ASCII letter in lower case: the Kelvin sign and the dotted capital I.
+const maxSpellings = 256;
+// The characters outside ASCII whose lower case is an ASCII letter: the Kelvin sign and the dotted
+// capital I.
 const alsoBecomes: Record<string, string> = { k: '\u212a', i: '\u0130' };
 
-// An index on the column itself can't ignore case. The ways to write a short ASCII text are few: a row that is equal without
-// case is one of them. Without an index folding sorts most rows out first: the generic plan of a prepared statement compares
-// a row with the whole list one by one, which costs several times as much.
+// An index on the column itself can't ignore case. A short ASCII text has few spellings: a row that
+// is equal without case has one of them. Without an index the folded comparison excludes most rows
+// first: the generic plan of a prepared statement compares a row with the whole list one by one,
+// which costs several times as much.
 function withSpellings(field: Field, values: string[], bind: Bind, byFolding: () => string): string {
   const spellings = spellingsOf(field, values);
   if (!spellings) return byFolding();
   const isIndexed = field.column?.is_primary_key || (field.column?.foreign_key_table_id ?? null) !== null;
   const listed = `${field.sql} = any(${bind(spellings, 'text[]')})`;
-  // The planner knows how many rows a list finds and nothing of folding: CASE keeps it from multiplying the two.
+  // The planner estimates the rows of a list, but not of the folded comparison: CASE keeps it from
+  // multiplying the two.
   return isIndexed ? listed : `(case when ${byFolding()} then true else false end and ${listed})`;
 }
 
@@ -147,22 +153,23 @@ function spellingsOf(field: Field, values: string[]): string[] | undefined {
     let own = [''];
     for (const character of value) {
       const lower = character.toLowerCase();
-      const ways = [...new Set([lower, character.toUpperCase(), alsoBecomes[lower] ?? lower])];
-      own = own.flatMap((begun) => ways.map((way) => begun + way));
-      if (own.length + spellings.length > spellingsMaximum) return undefined;
+      const forms = [...new Set([lower, character.toUpperCase(), alsoBecomes[lower] ?? lower])];
+      own = own.flatMap((start) => forms.map((form) => start + form));
+      if (own.length + spellings.length > maxSpellings) return undefined;
     }
     spellings.push(...own);
   }
   return spellings;
 }
 
-const bigintMaximum = 9223372036854775807n;
+const maxBigint = 9223372036854775807n;
 
-// The operand's type decides whether an index can serve: whole numbers compare with integers as they are.
+// The operand's type decides whether an index can serve: whole numbers compare with integers as
+// they are.
 function numberOperand(field: Field, value: string, bind: Bind): string {
   switch (field.type.family) {
     case 'integer': {
-      const whole = /^-?[0-9]+$/.test(value) && BigInt(value.replace('-', '')) <= bigintMaximum;
+      const whole = /^-?[0-9]+$/.test(value) && BigInt(value.replace('-', '')) <= maxBigint;
       return bind(value, whole ? 'bigint' : 'numeric');
     }
     case 'real': {
@@ -177,7 +184,8 @@ function numberOperand(field: Field, value: string, bind: Bind): string {
   }
 }
 
-// An instant is on a day when it is at or after its midnight and before the next one; so an index can serve.
+// An instant is on a day when it is at or after its midnight and before the next one, which an
+// index serves.
 function daySql(field: Field, operator: CompareOperator, day: string, bind: Bind): string {
   const x = field.sql;
   if (field.type.family === 'date') return `${x} ${comparators[operator]} ${bind(day, 'date')}`;
@@ -199,12 +207,12 @@ function daySql(field: Field, operator: CompareOperator, day: string, bind: Bind
   }
 }
 
-// The least of the whole numbers has no counterpart in its own type.
+// The lowest integer has no absolute value in its own type.
 const absoluteSql = ({ sql, type }: Field) => (type.family === 'integer' ? `abs(${sql}::numeric)` : `abs(${sql})`);
 
 /**
- * The order of a page, or its reverse. No value sorts before every value, as in AG Grid; ties break by svc_sk, so pages never
- * overlap.
+ * The order of a page, or its reverse. No value sorts before every value, as in AG Grid; ties break
+ * by svc_sk, so pages never overlap.
  */
 export function orderSql(
   { sorts, includeDeleted }: Pick<PagePlan, 'sorts' | 'includeDeleted'>,
@@ -218,13 +226,15 @@ export function orderSql(
     .map(({ field, direction, absolute }: Sort) => {
       const x = absolute ? absoluteSql(field) : field.sql;
       const ascending = (direction === 'asc') !== reversed;
-      // What live rows must have, rows deleted long ago may lack.
+      // Deleted rows may lack values that are required of live rows.
       return `${x} ${directionSql(ascending, field.nullable || (includeDeleted && field.column !== undefined))}`;
     })
     .join(', ');
 }
 
-/** How an ascending or descending column is written, in orders and in the indexes that serve them. */
+/**
+ * How an ascending or descending column is written, in orders and in the indexes that serve them.
+ */
 export function directionSql(ascending: boolean, nullable: boolean): string {
   if (!nullable) return ascending ? 'asc' : 'desc';
   return ascending ? 'asc nulls first' : 'desc nulls last';

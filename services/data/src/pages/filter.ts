@@ -1,4 +1,4 @@
-// Conditions on rows, as a plan: what the grid's filter models and the lists' `q` are read into.
+// Conditions on rows, as a plan: made from the filter models of the grid and from the `q` of lists.
 import type { Field } from '../rows/fields.ts';
 
 export type TextOperator = 'contains' | 'notContains' | 'equals' | 'notEqual' | 'startsWith' | 'endsWith';
@@ -11,7 +11,10 @@ export type CompareOperator =
   | 'greaterThanOrEqual';
 
 export type Test =
-  /** On the text form, ignoring case; the negative ones hold for rows without a value. `isFolded`: an index finds texts without case. */
+  /**
+   * On the text form, ignoring case; the negative ones hold for rows without a value. `isFolded`:
+   * an index ignores case.
+   */
   | { kind: 'text'; operator: TextOperator; value: string; isFolded?: boolean }
   /** On numbers; rows without a value never match. */
   | { kind: 'number'; operator: CompareOperator; value: string }
@@ -24,7 +27,10 @@ export type Test =
   | { kind: 'blank'; negated: boolean }
   /** One of a set of text forms, ignoring case; `blanks`: or no value. */
   | { kind: 'set'; values: string[]; blanks: boolean }
-  /** On the typed value, exact; `notEqual` holds for rows without a value. The values passed the type's checks. */
+  /**
+   * On the typed value, exact; `notEqual` holds for rows without a value. The values passed the
+   * type's checks.
+   */
   | { kind: 'value'; operator: CompareOperator; value: string }
   | { kind: 'oneOf'; values: string[] }
   | { kind: 'null'; negated: boolean };
@@ -35,8 +41,8 @@ export type Filter = { field: Field; test: Test } | { all: Filter[] } | { any: F
 export type Sort = { field: Field; direction: 'asc' | 'desc'; absolute?: true };
 
 /**
- * Which rows, in which order, from where to where. `isInOrder`: an index holds the rows of the filter in this order, whatever the value
- * that is asked for.
+ * Which rows, in which order, and the window. `isInOrder`: an index holds the rows of the filter in
+ * this order, for every value of the filter.
  */
 export type PagePlan = {
   filter: Filter;
@@ -47,14 +53,16 @@ export type PagePlan = {
   isInOrder?: boolean;
 };
 
-const shortestWord = 3;
+const minSearchLength = 3;
 
-/** Whether the test looks within texts for three letters or more, which an index by groups of letters finds. */
-export function isByWords({ field, test }: { field: Field; test: Test }): boolean {
+/**
+ * Whether the test searches within texts for three letters or more, which a trigram index finds.
+ */
+export function isTextSearch({ field, test }: { field: Field; test: Test }): boolean {
   if (test.kind !== 'text' || field.type.family !== 'text') return false;
   const { operator, value } = test;
   if (operator !== 'contains' && operator !== 'startsWith' && operator !== 'endsWith') return false;
-  return Array.from(value).length >= shortestWord;
+  return Array.from(value).length >= minSearchLength;
 }
 
 /** All tests of a filter. */

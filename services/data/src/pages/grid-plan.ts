@@ -1,5 +1,5 @@
-// Reads the body of POST /table_data/grid into a plan: which rows, in which order, from where to where. Everything that is
-// wrong with it is told at once, as 400.
+// Reads the body of POST /table_data/grid into a plan: which rows, in which order, and the window.
+// One 400 names every problem.
 
 import { ExactNumber } from '@almanac/service-kit/api/json-body';
 import { plainNumber } from '@almanac/service-kit/api/plain-number';
@@ -18,8 +18,8 @@ export type GridRequest = {
   include_deleted?: boolean;
 };
 
-type Bag = Record<string, unknown>;
-const isBag = (value: unknown): value is Bag =>
+type JsonObject = Record<string, unknown>;
+const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 
 /** The plan, or 400 with every problem. */
@@ -70,11 +70,12 @@ const compareOperators = new Set<CompareOperator>([
   'greaterThan',
   'greaterThanOrEqual',
 ]);
-// `bigint` is AG Grid's filter for whole numbers that JavaScript can't hold; here every number is exact.
+// `bigint` is AG Grid's filter for whole numbers that JavaScript can't hold; here every number is
+// exact.
 const filterTypes = new Set(['text', 'number', 'bigint', 'date'] as const);
 const numberFamilies = new Set(['integer', 'decimal', 'real', 'double']);
 const dateFamilies = new Set(['date', 'instant']);
-const nothing: Filter = { all: [] };
+const everyRow: Filter = { all: [] };
 const tooManyConditions = `At most ${limits.filterConditions} filter conditions may be given.`;
 
 class GridReader {
@@ -91,13 +92,13 @@ class GridReader {
   }
 
   readFilterModel(model: unknown): Filter {
-    if (model === undefined || model === null) return nothing;
-    if (!isBag(model)) return this.fail('filterModel must be an object.');
+    if (model === undefined || model === null) return everyRow;
+    if (!isJsonObject(model)) return this.fail('filterModel must be an object.');
     const names = Object.keys(model);
     if (names.length > limits.filterConditions) return this.fail(tooManyConditions);
     const filters = names.map((name) => {
       const field = this.findField('filterModel', name);
-      return field ? this.readFilter(field, model[name]) : nothing;
+      return field ? this.readFilter(field, model[name]) : everyRow;
     });
     if (this.conditions > limits.filterConditions) this.problem(tooManyConditions);
     return { all: filters };
@@ -117,7 +118,7 @@ class GridReader {
   }
 
   private readSort(item: unknown): Sort[] {
-    if (!isBag(item)) return this.failWith('Each item of sortModel must be an object {colId, sort}.', []);
+    if (!isJsonObject(item)) return this.failWith('Each item of sortModel must be an object {colId, sort}.', []);
     const unknown = Object.keys(item).find((key) => key !== 'colId' && key !== 'sort' && key !== 'type');
     if (unknown !== undefined) this.problem(`sortModel: ${show(unknown)} is not a known property.`);
     if (typeof item.colId !== 'string') return this.failWith('sortModel: colId must be a column name.', []);
@@ -140,7 +141,7 @@ class GridReader {
   }
 
   private fail(sentence: string): Filter {
-    return this.failWith(sentence, nothing);
+    return this.failWith(sentence, everyRow);
   }
 
   private failWith<T>(sentence: string, result: T): T {
@@ -149,13 +150,13 @@ class GridReader {
   }
 
   private readFilter(field: Field, model: unknown): Filter {
-    if (!isBag(model)) return this.fail(`filterModel: the filter of ${field.name} must be an object.`);
+    if (!isJsonObject(model)) return this.fail(`filterModel: the filter of ${field.name} must be an object.`);
     const unknown = Object.keys(model).find((key) => !knownKeys.has(key));
     if (unknown !== undefined) return this.fail(`${field.name}: ${show(unknown)} is not a known property of a filter.`);
     return model.operator === undefined ? this.readCondition(field, model, undefined) : this.readCombined(field, model);
   }
 
-  private readCombined(field: Field, model: Bag): Filter {
+  private readCombined(field: Field, model: JsonObject): Filter {
     const { operator, conditions } = model;
     if (operator !== 'AND' && operator !== 'OR') return this.fail(`${field.name}: operator must be AND or OR.`);
     const items = conditions ?? [model.condition1, model.condition2];
@@ -163,24 +164,24 @@ class GridReader {
       return this.fail(`${field.name}: conditions must be an array of filters.`);
     if (items.length > limits.filterConditions) return this.fail(tooManyConditions);
     const filters = items.map((item: unknown) => {
-      if (!isBag(item) || item.operator !== undefined)
+      if (!isJsonObject(item) || item.operator !== undefined)
         return this.fail(`${field.name}: each of conditions must be a simple filter.`);
-      const strange = Object.keys(item).find((key) => !knownKeys.has(key));
-      if (strange !== undefined)
-        return this.fail(`${field.name}: ${show(strange)} is not a known property of a filter.`);
+      const unknown = Object.keys(item).find((key) => !knownKeys.has(key));
+      if (unknown !== undefined)
+        return this.fail(`${field.name}: ${show(unknown)} is not a known property of a filter.`);
       return this.readCondition(field, item, model.filterType);
     });
     return operator === 'AND' ? { all: filters } : { any: filters };
   }
 
-  private readCondition(field: Field, model: Bag, outerType: unknown): Filter {
+  private readCondition(field: Field, model: JsonObject, outerType: unknown): Filter {
     this.conditions += 1;
     const filterType = model.filterType ?? outerType;
     const test = this.readTest(field, filterType, model);
-    return test ? { field, test } : nothing;
+    return test ? { field, test } : everyRow;
   }
 
-  private readTest(field: Field, filterType: unknown, model: Bag): Test | undefined {
+  private readTest(field: Field, filterType: unknown, model: JsonObject): Test | undefined {
     const { family } = field.type;
     const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
     if (filterType === 'set') return this.readSet(field, model);
@@ -200,11 +201,11 @@ class GridReader {
     const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
     if (!isOneOf(textOperators, type)) return fail(`${show(type)} is not an operator of a text filter.`);
     if (typeof value !== 'string') return fail('filter must be text.');
-    if (value === '') return noText(type);
+    if (value === '') return emptyTextTest(type);
     return { kind: 'text', operator: type, value };
   }
 
-  private readNumber(field: Field, type: unknown, model: Bag): Test | undefined {
+  private readNumber(field: Field, type: unknown, model: JsonObject): Test | undefined {
     const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
     const value = readFilterNumber(model.filter);
     if (type !== 'inRange' && !isOneOf(compareOperators, type))
@@ -215,7 +216,7 @@ class GridReader {
     return to === undefined ? fail('filterTo must be a number.') : { kind: 'numberRange', from: value, to };
   }
 
-  private readDay(field: Field, type: unknown, model: Bag): Test | undefined {
+  private readDay(field: Field, type: unknown, model: JsonObject): Test | undefined {
     const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
     if (type !== 'inRange' && !isOneOf(compareOperators, type))
       return fail(`${show(type)} is not an operator of a date filter.`);
@@ -226,7 +227,7 @@ class GridReader {
     return to === undefined ? fail('dateTo must be a date, YYYY-MM-DD.') : { kind: 'dayRange', from, to };
   }
 
-  private readSet(field: Field, model: Bag): Test | undefined {
+  private readSet(field: Field, model: JsonObject): Test | undefined {
     const { values } = model;
     if (!Array.isArray(values) || !values.every((value) => value === null || typeof value === 'string'))
       return this.failWith(`${field.name}: values must be an array of texts or nulls.`, undefined);
@@ -235,8 +236,9 @@ class GridReader {
   }
 }
 
-// To AG Grid an empty text is no text at all: nothing is like it, and only a row without a value is unlike it.
-const noText = (operator: TextOperator): Test =>
+// To AG Grid an empty text is no text: no row is like it, and only a row without a value is unlike
+// it.
+const emptyTextTest = (operator: TextOperator): Test =>
   operator === 'notEqual' || operator === 'notContains'
     ? { kind: 'null', negated: false }
     : { kind: 'set', values: [], blanks: false };

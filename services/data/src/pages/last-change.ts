@@ -1,4 +1,5 @@
-// When a row of a table was changed last, read once for all pages that need it in one turn of the event loop.
+// The time of the last change of a table, read once for all pages that need it in one turn of the
+// event loop.
 
 import { run } from '../postgres/pools.ts';
 import { createBatcher } from '../rows/batching.ts';
@@ -8,8 +9,9 @@ import { currentSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
 
 /**
- * The latest `svc_updated_at`, in milliseconds since 1970 by the database's clock; 0 in an empty table. Undefined when the
- * table is no longer what its entry says. An answer is never older than the call.
+ * The latest `svc_updated_at`, in milliseconds since 1970 by the database's clock; 0 in an empty
+ * table. Undefined when the table is not what its entry says. The result is never older than the
+ * call, so a later call waits for the next query.
  */
 export const readLastChange = createBatcher<undefined, number | undefined>({
   execute: async (pools, table, calls) => {

@@ -13,31 +13,24 @@ export type ListRequest = {
   per_page?: number;
   sort?: string;
   q?: string | string[];
-  includeDeleted: boolean;
+  include_deleted?: boolean;
 };
 
 const bad = (problem: string) => new ServiceError('bad_request', problem);
 
-/** The plan of a page, and what its `meta` says of it. */
-export function planList(
-  table: Pick<DeployedTable, 'structure'>,
-  request: ListRequest,
-): { plan: PagePlan; page: number; perPage: number } {
+/** The plan of a page. */
+export function planList(table: Pick<DeployedTable, 'structure'>, request: ListRequest): PagePlan {
   const fields = fieldsOf(table);
   const page = request.page ?? 1;
   const perPage = Math.min(request.per_page ?? limits.perPageDefault, limits.perPageMaximum);
   const texts = request.q === undefined ? [] : Array.isArray(request.q) ? request.q : [request.q];
   if (texts.length > limits.filterConditions) throw bad(`q may be given at most ${limits.filterConditions} times.`);
   return {
-    plan: {
-      filter: { all: texts.map((text) => readCondition(text, fields)) },
-      sorts: request.sort === undefined ? [] : [readSort(request.sort, fields)],
-      offset: (page - 1) * perPage,
-      limit: perPage,
-      includeDeleted: request.includeDeleted,
-    },
-    page,
-    perPage,
+    filter: { all: texts.map((text) => readCondition(text, fields)) },
+    sorts: request.sort === undefined ? [] : [readSort(request.sort, fields)],
+    offset: (page - 1) * perPage,
+    limit: perPage,
+    includeDeleted: request.include_deleted === true,
   };
 }
 
@@ -98,8 +91,8 @@ function readText(value: string): string {
 
 const anySize: ColumnShape = { data_type: 'text', length: null, scale: null };
 
-// A value longer or finer than the column's own can be asked for; it just matches nothing. Times of the system are read as lists of
-// other resources read theirs.
+// A value longer or finer than the column's type is allowed; it matches no row. The times of system
+// columns are read like those of other lists.
 function readValue(field: Field, operator: Operator, value: string): string {
   const text = readText(value);
   const moment = field.column || field.type.family !== 'instant' ? undefined : readMoment(text, operator);

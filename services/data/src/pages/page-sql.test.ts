@@ -51,7 +51,7 @@ const origin: Origin = { actor: 'user:1', channel: 'api', requestId: hostile };
 const current =
   'exists (select from deployed_table d where d.table_definition_id = $T::int and d.account_id = $A::int and d.revision = $R::bigint)';
 
-/** The text with placeholders of the guard as in `current`, and everything it says between them. */
+/** The revision check of a text, with the placeholders of `current`. */
 function guard(text: string): string {
   const found = /exists \(select from deployed_table d[^)]*\)/.exec(text)?.[0] ?? '';
   return found
@@ -96,7 +96,7 @@ describe('values', () => {
     expect(values.list).toEqual([1, 1, '1', null, null]);
   });
 
-  it('are put together by as few calls as PostgreSQL allows', () => {
+  it('are joined by as few calls as PostgreSQL allows', () => {
     expect(concatSql(['a', 'b', 'c'])).toBe('concat(a, b, c)');
     const calls = concatSql(Array.from({ length: 101 }, (_, i) => `v${i}`));
     expect(calls).toMatch(/^concat\(concat\(v0, .*, v99\), concat\(v100\)\)$/);
@@ -117,7 +117,7 @@ describe('statements', () => {
     const { text, values } = gridSql(table, planGrid(table, request));
     expect(text).not.toContain('drop');
     expect(text).not.toContain('"name"');
-    expect(text).toContain(`'{"svc_sk":'`); // ours, so it needs no parameter
+    expect(text).toContain(`'{"svc_sk":'`); // the name of a system column needs no parameter
     expect(guard(text)).toBe(current);
     expect(text).toMatch(
       /where not svc_is_deleted and \(lower\(c_12 collate "default"\) like lower\(\$\d+::text\) and \(c_11 > \$\d+::bigint and c_11 < \$\d+::bigint\)\)/,
@@ -142,7 +142,7 @@ describe('statements', () => {
     expect(sql('a', 0)).toBe(sql('b', 500));
   });
 
-  it('take wildcards for themselves', () => {
+  it('escape wildcards in filters', () => {
     const { values } = gridSql(
       table,
       planGrid(table, {
@@ -154,7 +154,7 @@ describe('statements', () => {
     expect(values).toContain('50\\%\\_\\\\%');
   });
 
-  it('ask the index of a key for all spellings of a short text', () => {
+  it('look for all spellings of a short text in the index of a key', () => {
     const columns = [column(12, 'name', { is_primary_key: true })];
     const keyed = { ...table, structure: { ...table.structure, columns } };
     const sql = (filter: string, of: DeployedTable = keyed) =>
@@ -181,31 +181,31 @@ describe('statements', () => {
   });
 
   it.each([
-    ['the order of making', undefined, 6_000, 7_000],
+    ['the order of creation', undefined, 6_000, 7_000],
     ['another order', [{ colId: 'id', sort: 'desc' }], 9_000, 11_000],
   ])(
-    'of a word in %s fetch all matches only while they are fewer than the rows that one would pass',
+    'of a text search in %s fetch all matches only while they are fewer than the rows of a scan',
     (_, sortModel, few, many) => {
       const filterModel = { name: { filterType: 'text', type: 'contains', filter: 'abc' } };
-      const isByMatches = (count: number, startRow = 0) => {
+      const isMaterialized = (count: number, startRow = 0) => {
         const plan = planGrid(table, { startRow, endRow: startRow + 100, filterModel, sortModel });
         const known = { mark: '2026-01-31T10:00:00.123Z', count };
         return gridSql(table, plan, {}, { known, rows: 1_000_000 }).text.startsWith('with matches as');
       };
-      expect([0, few, many].map((count) => isByMatches(count))).toEqual([true, true, false]);
-      expect(isByMatches(many, 900)).toBe(true);
+      expect([0, few, many].map((count) => isMaterialized(count))).toEqual([true, true, false]);
+      expect(isMaterialized(many, 900)).toBe(true);
     },
   );
 
   it('of a list count and page in one', () => {
-    const { plan, ...page } = planList(table, {
+    const plan = planList(table, {
       page: 3,
       per_page: 20,
       q: ['id:gte:5', 'name:null'],
       sort: '-id',
-      includeDeleted: true,
+      include_deleted: true,
     });
-    const { text, values } = listSql(table, plan, page);
+    const { text, values } = listSql(table, plan);
     expect(text).toMatch(
       /from b_2\.t_5 where \(c_11 >= \$\d+::integer and c_12 is null\) order by c_11 desc nulls last, svc_sk asc/,
     );
@@ -267,10 +267,10 @@ describe('statements as of an instant', () => {
     );
   });
 
-  it('are none of the history when no instant is asked for', () => {
+  it('do not read the history when no instant is given', () => {
     for (const { text } of [
       gridSql(table, planGrid(table, request)),
-      listSql(table, planList(table, { includeDeleted: false }).plan, { page: 1, perPage: 1 }),
+      listSql(table, planList(table, {})),
       showSql(table, ['9']),
     ])
       expect(text).not.toMatch(/h_5|history_since|clock_timestamp|union/);

@@ -1,73 +1,79 @@
-// A page of rows and the exact number of matches, as one statement whose answer is the body itself.
+// A page of rows and the exact number of matches, as one statement that returns the body of the
+// answer.
 import { limits } from '@almanac/service-kit/limits';
 import { joinedSql, mayOverflow } from '../rows/answer-size.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
-import { type Reading, readableSql } from '../rows/read-options.ts';
-import { beginWithRecord } from '../rows/record-sql.ts';
-import { type Statement, unseen } from '../sql/statement.ts';
+import { type Reading, readableSql } from '../rows/reading.ts';
+import { startWithRecord } from '../rows/record-sql.ts';
+import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { type Counting, countSql, plainCountSql } from './count-sql.ts';
-import { type Filter, isByWords, type PagePlan, testsOf } from './filter.ts';
+import { type Filter, isTextSearch, type PagePlan, testsOf } from './filter.ts';
 import { filterSql, orderSql } from './filter-sql.ts';
 
 /**
- * How a page is found: by going through its order (`near`), from the nearer end and without fetching what is passed (`far`), or by
- * collecting all matches first (`matches`).
+ * How a page is found. `scan`: along its order. `index-offset`: by counting in an index, from the
+ * nearer end, without fetching the rows before the page. `materialize`: by collecting all matches
+ * first.
  */
-type Way = 'near' | 'far' | 'matches';
+type PageStrategy = 'scan' | 'index-offset' | 'materialize';
 
-const nearRows = 1_000;
+const maxScanOffset = 1_000;
 
-function wayOf(plan: PagePlan, { asOf }: Reading, counting: Counting): Way {
-  if (asOf !== undefined) return 'near';
-  if (testsOf(plan.filter).some(isByWords) && areFew(plan, counting)) return 'matches';
-  return plan.offset < nearRows ? 'near' : 'far';
+function strategyOf(plan: PagePlan, { asOf }: Reading, counting: Counting): PageStrategy {
+  if (asOf !== undefined) return 'scan';
+  if (testsOf(plan.filter).some(isTextSearch) && isMaterializingCheaper(plan, counting)) return 'materialize';
+  return plan.offset < maxScanOffset ? 'scan' : 'index-offset';
 }
 
-// Passing a row in the order in which rows were made, which is how they lie, against fetching one: measured.
-const costOfNext = 0.4;
+// The cost of scanning a row in the order of svc_sk, in which rows are stored, relative to fetching
+// one; measured.
+const costOfScannedRow = 0.4;
 
-// Nobody can tell beforehand how many rows hold a word; going through an order for few of them would take all of it. When it is known,
-// all matches are fetched if they are fewer than the rows that one would pass to find those of the page.
-function areFew({ offset, limit, sorts }: PagePlan, { known, mark, rows = 0 }: Counting): boolean {
+// How many rows hold a text is unknown at first, and for few of them a scan would read the whole
+// order. Once the count is known, all matches are fetched if they are fewer than the rows that a
+// scan would read to find those of the page.
+function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, mark, rows = 0 }: Counting): boolean {
   if (!known) return mark !== undefined;
-  const passed = ((offset + limit) * rows) / known.count;
-  return known.count <= passed * (sorts.length === 0 ? costOfNext : 1);
+  const scanned = ((offset + limit) * rows) / known.count;
+  return known.count <= scanned * (sorts.length === 0 ? costOfScannedRow : 1);
 }
 
-// The count is a scalar subquery of its own: counting in a window would compute it along the sorted rows (0.6 of the speed).
-// Rows are rendered after they were chosen. No row comes back when the table is no longer what the statement was made for.
+// The count is a scalar subquery: a window function would count along the sorted rows (0.6 of the
+// speed). Rows are rendered after they are chosen. The statement returns no row when the table is
+// not what it was made for.
 function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, counting: Counting) {
-  const { values, record, longest, at } = beginWithRecord(table, reading, 'p');
+  const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
   const { bind } = values;
   const from = rowsSql(table, at);
   const where = whereSql(plan, bind);
-  const way = wayOf(plan, reading, counting);
-  const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, longest));
+  const strategy = strategyOf(plan, reading, counting);
+  const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, maxBytes));
   const isLarge = (counting.known ?? counting.mark) !== undefined;
-  // Filters of large tables find few rows or many; where an index serves, one plan is the best for all.
-  const afresh = isLarge && !isEmpty(plan.filter) && !plan.isInOrder;
-  const page: Page = { from, where, record, joined, plan, bind, isSteady: isLarge && !afresh };
+  // Filters of large tables match few rows or many; where an index serves the filter, one plan is
+  // the best for all values.
+  const customPlan = isLarge && !isEmpty(plan.filter) && !plan.isInOrder;
+  const page: PageSource = { from, where, record, joined, plan, bind, hasGenericPlan: isLarge && !customPlan };
   const counted =
-    way === 'matches'
+    strategy === 'materialize'
       ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
       : at === undefined
         ? countSql(table, where, counting, bind)
         : { ctes: [], from: plainCountSql(from, where), columns: '' };
-  const ctes = way === 'matches' ? [matchesSql(page), ...counted.ctes] : counted.ctes;
+  const ctes = strategy === 'materialize' ? [matchesSql(page), ...counted.ctes] : counted.ctes;
   return {
     values,
     begin: ctes.length === 0 ? 'select' : `with ${ctes.join(', ')} select`,
-    rows: rowsByWay[way](page),
+    rows: writersByStrategy[strategy](page),
     count: counted.from,
     columns: counted.columns,
     current: readableSql(table, reading, at, bind),
-    afresh,
+    customPlan,
   };
 }
 
-/** The condition of a page, with its `where`; empty when every row will do. */
+/** The condition of a page, with its `where`; empty when every row matches. */
 export function whereSql({ includeDeleted, filter }: Pick<PagePlan, 'includeDeleted' | 'filter'>, bind: Bind): string {
   const conditions = [
     includeDeleted ? [] : ['not svc_is_deleted'],
@@ -78,41 +84,42 @@ export function whereSql({ includeDeleted, filter }: Pick<PagePlan, 'includeDele
 
 const isEmpty = (filter: Filter) => 'all' in filter && filter.all.length === 0;
 
-type Page = {
+type PageSource = {
   from: string;
   where: string;
   record: string;
   joined: (json: string, rows: string) => string;
   plan: PagePlan;
   bind: Bind;
-  /** One plan serves all values. */
-  isSteady: boolean;
+  /** The generic plan is the best for all values. */
+  hasGenericPlan: boolean;
 };
 
 const windowSql = ({ limit, offset }: PagePlan, bind: Bind) =>
   `limit ${bind(limit, 'int')} offset ${bind(offset, 'bigint')}`;
 
-// Fetching a row by its key, which an index gave, costs as much as passing so many that are fetched, but not shown: measured.
-const passedForKey = 4;
+// Fetching a row by a key from an index costs as much as scanning so many rows; measured.
+const costOfKeyLookup = 4;
 
-function nearSql(page: Page): string {
-  const { from, where, record, joined, plan, bind, isSteady } = page;
+function scanSql(page: PageSource): string {
+  const { from, where, record, joined, plan, bind, hasGenericPlan } = page;
   const rows = (columns: string) => `select ${columns} from ${from}${where} order by ${orderSql(plan)}`;
-  if (!isSteady) return joined(record, `(${rows('*')} ${windowSql(plan, bind)}) p`);
-  // That it is about few rows is what the planner has to know.
+  if (!hasGenericPlan) return joined(record, `(${rows('*')} ${windowSql(plan, bind)}) p`);
+  // The limit tells the planner that the page needs few rows.
   const few = (columns: string) =>
-    `select ${columns} from (${rows(columns)} limit ${nearRows + limits.gridRows}) near` +
-    ` ${windowSql(plan, (value, type) => unseen(bind(value, type)))}`;
-  return plan.offset < passedForKey * plan.limit ? joined(record, `(${few('*')}) p`) : byKeySql(page, few('svc_sk'));
+    `select ${columns} from (${rows(columns)} limit ${maxScanOffset + limits.gridRows}) first_rows` +
+    ` ${windowSql(plan, (value, type) => hiddenFromPlanner(bind(value, type)))}`;
+  return plan.offset < costOfKeyLookup * plan.limit ? joined(record, `(${few('*')}) p`) : byKeySql(page, few('svc_sk'));
 }
 
 /** The records of these keys, in their order. */
-const byKeySql = ({ from, record, joined }: Page, keys: string) =>
+const byKeySql = ({ from, record, joined }: PageSource, keys: string) =>
   joined(`(select ${record} from ${from} p where p.svc_sk = k.svc_sk)`, `(${keys}) k`);
 
-// Rows on the way to a far page are only counted, never fetched: an index of the order alone will do. The count of this very statement
-// says which end is nearer; nothing is done for the other one, whose limit is 0, nor for a page behind the last row.
-function farSql(page: Page): string {
+// The rows before a far page are counted in an index of the order, and not fetched. The count of
+// this statement decides which end is nearer; the limit for the other end, and for a page behind
+// the last row, is 0.
+function indexOffsetSql(page: PageSource): string {
   const { from, where, plan, bind } = page;
   const [limit, offset] = [bind(plan.limit, 'bigint'), bind(plan.offset, 'bigint')];
   const length = `least(${limit}, greatest(c - ${offset}, 0))`;
@@ -123,58 +130,71 @@ function farSql(page: Page): string {
   return byKeySql(page, `select * from (${either}) either order by place`);
 }
 
-// Only what the order needs; the rows themselves are fetched when they are chosen.
-function matchesSql({ from, where, plan }: Page): string {
+// The columns of the order alone; the rows are fetched when they are chosen.
+function matchesSql({ from, where, plan }: PageSource): string {
   const columns = new Set(['svc_sk', ...plan.sorts.map(({ field }) => field.sql)]);
   return `matches as materialized (select ${[...columns].join(', ')} from ${from}${where})`;
 }
 
-function fromMatchesSql(page: Page): string {
+function materializeSql(page: PageSource): string {
   const { plan, bind } = page;
   return byKeySql(page, `select svc_sk from matches order by ${orderSql(plan)} ${windowSql(plan, bind)}`);
 }
 
-const rowsByWay = {
-  near: nearSql,
-  far: farSql,
-  matches: fromMatchesSql,
-} satisfies Record<Way, (page: Page) => string>;
+const writersByStrategy = {
+  scan: scanSql,
+  'index-offset': indexOffsetSql,
+  materialize: materializeSql,
+} satisfies Record<PageStrategy, (page: PageSource) => string>;
 
-/** The grid's answer: one row with a text column `answer`, and what `countSql` tells besides. */
+/** The answer of the grid: one row with a text column `answer`, and the columns of `countSql`. */
 export function gridSql(
   table: DeployedTable,
   plan: PagePlan,
   reading: Reading = {},
   counting: Counting = {},
 ): Statement {
-  const { values, begin, rows, count, columns, current, afresh } = pageParts(table, plan, reading, counting);
+  const { values, begin, rows, count, columns, current, customPlan } = pageParts(table, plan, reading, counting);
   return {
     text: `${begin} '{"rows":[' || ${rows} || ('],"rowCount":' || c || '}') as answer${columns} from ${count} where ${current}`,
     values: values.list,
-    afresh,
+    customPlan,
+  };
+}
+
+/** The answer of a list, the same way; its page numbers follow from the window of the plan. */
+export function listSql(
+  table: DeployedTable,
+  plan: PagePlan,
+  reading: Reading = {},
+  counting: Counting = {},
+): Statement {
+  const { values, begin, rows, count, columns, current, customPlan } = pageParts(table, plan, reading, counting);
+  const meta = metaSql({ page: plan.offset / plan.limit + 1, perPage: plan.limit }, values.bind);
+  return {
+    text: `${begin} '{"data":[' || ${rows} || ${meta} as answer${columns} from ${count} where ${current}`,
+    values: values.list,
+    customPlan,
   };
 }
 
 export type PageNumbers = { page: number; perPage: number };
 
-/** The answer of a list with page numbers, the same way. */
-export function listSql(
-  table: DeployedTable,
-  plan: PagePlan,
-  page: PageNumbers,
-  reading: Reading = {},
-  counting: Counting = {},
-): Statement {
-  const { values, begin, rows, count, columns, current, afresh } = pageParts(table, plan, reading, counting);
-  return {
-    text: `${begin} '{"data":[' || ${rows} || ${metaSql(page, values.bind)} as answer${columns} from ${count} where ${current}`,
-    values: values.list,
-    afresh,
-  };
-}
-
-/** What ends the body of a list: `meta`, of `c` items in all. In brackets, for each `||` copies all that is before it. */
+/**
+ * The end of the body of a list: `meta`, of `c` items in all. In brackets, for each `||` copies the
+ * text before it.
+ */
 export function metaSql({ page, perPage }: PageNumbers, bind: Bind): string {
   const size = bind(perPage, 'int');
   return `('],"meta":{"page":' || ${bind(page, 'int')} || ',"per_page":' || ${size} || ',"total_count":' || c || ',"total_pages":' || (c + ${size} - 1) / ${size} || '}}')`;
 }
+
+/** Equal for pages of the same matches: the condition and its values. */
+export function matchKey(plan: PagePlan): string {
+  const values = new Values();
+  return JSON.stringify([whereSql(plan, values.bind), values.list]);
+}
+
+/** Equal for requests of the same page of a table. */
+export const pageKey = (form: string, plan: PagePlan): string =>
+  [form, plan.offset, plan.limit, orderSql(plan), matchKey(plan)].join(' ');

@@ -2,7 +2,7 @@ import { AccountLimiter } from './account-limiter.ts';
 
 const never = new AbortController().signal;
 
-/** Work that ends when it is told to; what has begun, in order. */
+/** Work that a test ends; `begun`: the accounts whose work has begun, in order. */
 function givenWork(connections: number) {
   const limiter = new AccountLimiter(connections);
   const begun: number[] = [];
@@ -17,14 +17,14 @@ function givenWork(connections: number) {
 }
 
 describe('the work of accounts', () => {
-  it('leaves two in five connections alone, and an account has two in three of the others', async () => {
+  it('leaves two in five connections free, and gives an account two in three of the others', async () => {
     const { start, begun, settle } = givenWork(10);
     for (const account of [1, 1, 1, 1, 1, 1, 2, 2, 2]) void start(account);
     await settle();
     expect(begun).toEqual([1, 1, 1, 1, 2, 2]);
   });
 
-  it('begins next for whoever has the least running, then who came first', async () => {
+  it('begins next the work of the account with the least running work, then the one that waited longest', async () => {
     const { start, begun, ends, settle } = givenWork(5);
     for (const account of [1, 1, 2, 1, 2, 3]) void start(account);
     await settle();
@@ -47,14 +47,14 @@ describe('the work of accounts', () => {
     expect(begun).toEqual([1, 2]);
   });
 
-  it('forgets whoever goes away while waiting, and frees the place of what fails', async () => {
+  it('drops work that is aborted while it waits, and frees the place of work that fails', async () => {
     const { start, begun, ends, settle } = givenWork(2);
     void start(1);
     const leaving = new AbortController();
     const left = start(2, leaving.signal);
-    leaving.abort(new Error('gone'));
-    await expect(left).rejects.toThrow('gone');
-    await expect(start(2, leaving.signal)).rejects.toThrow('gone');
+    leaving.abort(new Error('aborted'));
+    await expect(left).rejects.toThrow('aborted');
+    await expect(start(2, leaving.signal)).rejects.toThrow('aborted');
     ends[0]?.();
     await settle();
     await expect(

@@ -1,21 +1,31 @@
-// How much long work runs at once on a pool: never so much that short work finds no connection, and never one account's alone.
+// Limits the long work that runs at once on a pool, so that short work finds a connection and no
+// account takes all of it.
 
 type Waiting = { accountId: number; begin: () => void };
 
-/** Long work that has to wait holds no connection. Who has the least of it running is next, then who came first. */
+/**
+ * Waiting work holds no connection. The account with the least running work is next, then the order
+ * of arrival.
+ */
 export class AccountLimiter {
-  private readonly most: number;
-  private readonly mostPerAccount: number;
+  private readonly max: number;
+  private readonly maxPerAccount: number;
   private readonly running = new Map<number, number>();
   private readonly waiting = new Set<Waiting>();
 
-  /** `connections`: of the pool; two in five are never taken by long work, and of the others an account takes two in three. */
+  /**
+   * `connections`: of the pool. Long work takes at most three in five of them, and an account two
+   * in three of these.
+   */
   constructor(connections: number) {
-    this.most = Math.max(1, Math.floor(connections * 0.6));
-    this.mostPerAccount = Math.max(1, Math.floor((this.most * 2) / 3));
+    this.max = Math.max(1, Math.floor(connections * 0.6));
+    this.maxPerAccount = Math.max(1, Math.floor((this.max * 2) / 3));
   }
 
-  /** Runs `work` when it is the account's turn; throws the reason of `signal` when that comes first. */
+  /**
+   * Runs `work` when it is the account's turn; throws the reason of `signal` when it is aborted
+   * before.
+   */
   async run<T>(accountId: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(accountId, signal);
     try {
@@ -25,9 +35,9 @@ export class AccountLimiter {
     }
   }
 
-  /** As `run`; who has entered calls what is answered, once, when the work is over. */
+  /** Waits for the account's turn; the caller ends it with the function that is returned, once. */
   async enter(accountId: number, signal: AbortSignal): Promise<() => void> {
-    await this.turn(accountId, signal);
+    await this.wait(accountId, signal);
     return () => {
       const left = this.runningOf(accountId) - 1;
       if (left > 0) this.running.set(accountId, left);
@@ -38,7 +48,7 @@ export class AccountLimiter {
 
   private runningOf = (accountId: number) => this.running.get(accountId) ?? 0;
 
-  private async turn(accountId: number, signal: AbortSignal): Promise<void> {
+  private async wait(accountId: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     await new Promise<void>((begin, fail) => {
       const next: Waiting = {
@@ -60,11 +70,11 @@ export class AccountLimiter {
 
   private beginNext(): void {
     const total = [...this.running.values()].reduce((sum, count) => sum + count, 0);
-    if (total >= this.most) return;
+    if (total >= this.max) return;
     let next: Waiting | undefined;
     for (const each of this.waiting) {
       const own = this.runningOf(each.accountId);
-      if (own < this.mostPerAccount && (!next || own < this.runningOf(next.accountId))) next = each;
+      if (own < this.maxPerAccount && (!next || own < this.runningOf(next.accountId))) next = each;
     }
     if (!next) return;
     this.waiting.delete(next);

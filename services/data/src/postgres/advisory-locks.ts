@@ -1,5 +1,5 @@
-// Every advisory lock of data, and what each keeps apart. A transaction that takes several takes them
-// in this order, so that no two wait for each other: account, branch, locks of tables, views.
+// Every advisory lock of data, and what each keeps apart. A transaction that takes several takes
+// them in this order, so that no two wait for each other: account, branch, locks of tables, views.
 import type { Sql } from '@almanac/service-kit/postgres/database';
 
 const classOf = (name: string) => `hashtext('almanac.data.${name}')`;
@@ -13,6 +13,7 @@ export async function tryLockMove(sql: Sql, accountId: number): Promise<boolean>
   return rows[0]?.held as boolean;
 }
 
+/** Releases that lock. */
 export async function unlockMove(sql: Sql, accountId: number): Promise<void> {
   await sql(`select pg_advisory_unlock(${classOf('move')}, $1::int)`, [accountId]);
 }
@@ -30,7 +31,7 @@ export async function lockAccount(sql: Sql, accountId: number): Promise<void> {
   await sql(`select pg_advisory_xact_lock(${classOf('account')}, $1::int)`, [accountId]);
 }
 
-/** Held by whatever changes which tables a branch has: one change at a time. */
+/** Held by a change of the tables that a branch has: one at a time. */
 export async function lockBranch(sql: Sql, branchId: number): Promise<void> {
   await sql(`select pg_advisory_xact_lock(${classOf('branch')}, $1::int)`, [branchId]);
 }
@@ -45,7 +46,7 @@ export async function lockStaging(sql: Sql, number: number): Promise<void> {
   await sql(`select pg_advisory_lock(${classOf('staging')}, $1::int)`, [number]);
 }
 
-/** Whether nothing holds the staged file; this session does from then on. */
+/** Takes the lock of a staged file; false when another session holds it. */
 export async function tryLockStaging(sql: Sql, number: number): Promise<boolean> {
   const { rows } = await sql(`select pg_try_advisory_lock(${classOf('staging')}, $1::int) as free`, [number]);
   return rows[0]?.free as boolean;
@@ -62,7 +63,7 @@ export async function tryLockIndexing(sql: Sql): Promise<boolean> {
   return rows[0]?.held as boolean;
 }
 
-/** Gives back every advisory lock of the session. */
+/** Releases every advisory lock of the session. */
 export async function unlockSession(sql: Sql): Promise<void> {
   await sql('select pg_advisory_unlock_all()');
 }

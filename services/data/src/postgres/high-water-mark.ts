@@ -1,16 +1,21 @@
-// High-water marks: the time before which nothing can appear any more. Why a chain of incremental exports loses no row:
-// a row's svc_updated_at is read from the clock inside its transaction, after the transaction shows in pg_stat_activity, and cut to
-// milliseconds. The mark takes the clock first and then looks for open transactions. One it sees has written nothing older than its
-// own start; one it doesn't see will read the clock later, or has committed before the snapshot that is taken after the mark. The
-// mark is the millisecond before: in that of the clock itself others may still write.
+// High-water marks: the time before which no change can appear any more. Why a chain of incremental
+// exports loses no row: the svc_updated_at of a row is read from the clock inside its transaction,
+// after the transaction shows in pg_stat_activity, and cut to milliseconds. The mark takes the
+// clock first and then looks for open transactions. One that it sees has written nothing older than
+// its own start. One that it doesn't see will read the clock later, or has committed before the
+// snapshot that is taken after the mark. The mark is the millisecond before: others may still write
+// in that of the clock.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { isInFuture } from '@almanac/service-kit/text/instants';
 import { quietName } from './pools.ts';
 
-/** Marks are in ISO 8601 with milliseconds; everything after a mark is still to come. Ask before taking the snapshot, and not in its transaction. */
-export async function readMark(sql: Sql): Promise<string> {
+/**
+ * The present mark, in ISO 8601 with milliseconds. Read it before the snapshot is taken, and
+ * outside its transaction.
+ */
+export async function readHighWaterMark(sql: Sql): Promise<string> {
   const { rows } = await sql(
     `with clock as materialized (select clock_timestamp() as at)
      select to_char(date_trunc('milliseconds', least(at, oldest)) - interval '1 millisecond', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as mark
@@ -25,10 +30,11 @@ export async function readMark(sql: Sql): Promise<string> {
 }
 
 /**
- * 400 for a mark that is to come by the clock that rows have their times from: what changes until then would be lost. Marks that exports
- * answer have passed; the skew of clocks is for those whose rows have moved to another cluster since.
+ * 400 for a mark that is in the future by the clock of PostgreSQL, which gives rows their times:
+ * the changes until then would be lost. The marks of exports have passed; some skew of clocks is
+ * allowed for rows that have moved to another cluster since.
  */
-export async function refuseMarkToCome(sql: Sql, mark: string): Promise<void> {
+export async function refuseFutureMark(sql: Sql, mark: string): Promise<void> {
   const { rows } = await sql('select clock_timestamp() as now');
   if (isInFuture(mark, rows[0]?.now))
     throw new ServiceError(

@@ -1,5 +1,5 @@
-// The ways to PostgreSQL: five pools over one database, and the runner of row statements, which always uses the extended
-// protocol and names the statements that come again.
+// Five pools of connections to one database, and the runner of statements over rows, which always
+// uses the extended protocol and prepares the statements that are repeated.
 import { createHash } from 'node:crypto';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
@@ -11,19 +11,28 @@ export type Pools = {
   rows: pg.Pool;
   /** Deployments and merges: long transactions that change live rows. */
   work: pg.Pool;
-  /** Sessions that never change live rows (exports, files on their way in): incremental exports needn't wait for them. */
+  /**
+   * Sessions that never change live rows (exports, staged files): incremental exports needn't wait
+   * for them.
+   */
   quiet: pg.Pool;
-  /** What must wait for no other work: ending the sessions of a load. */
+  /** Ends the sessions of a load, and must not wait for other work. */
   control: pg.Pool;
-  /** Announcements, as quiet; apart, so that a dozen slow uploads don't hold them up. */
+  /**
+   * Announcements; quiet too, but a pool of their own, so that a dozen slow uploads don't delay
+   * them.
+   */
   outbox: pg.Pool;
 };
 
-/** How the names of sessions begin that never change live rows: `postgres/high-water-mark.ts` knows them by it. */
+/**
+ * The start of the names of sessions that never change live rows; high-water marks leave these out.
+ */
 export const quietName = 'almanac-data-quiet';
 export const workName = 'almanac-data-work';
 
-// Instants are rendered in the session's zone; a waiting writer must not hold its connection for long.
+// Instants are rendered in the session's zone; a waiting writer must not hold its connection for
+// long.
 const sessionSettings =
   '-c timezone=UTC -c datestyle=ISO,YMD -c intervalstyle=postgres -c extra_float_digits=1 -c jit=off';
 
@@ -42,6 +51,7 @@ export function createPools(url: string, sizes: PoolSizes, logger: Logger): Pool
   };
 }
 
+/** Closes all pools, after their running statements. */
 export async function closePools(pools: Pools): Promise<void> {
   await Promise.all(Object.values(pools).map((pool) => pool.end()));
 }
@@ -53,29 +63,31 @@ function withSettings(url: string, settings: string): string {
   return result.href;
 }
 
-// A prepared statement lives as long as its connection and costs memory on both sides. A connection names a limited number of
-// them; when it keeps meeting others (many tables, new revisions) it is replaced by a fresh one, which costs a hundredth of what those
-// statements do. PostgreSQL remembers in each connection some 30 kB of every table it meets, and 140 kB of one whose rows it changes.
-const namesPerConnection = 150;
-const strangersPerConnection = 2_000;
-const textsRemembered = 4_000;
+// A prepared statement lives as long as its connection and costs memory on both sides, so a
+// connection prepares a limited number. After many others (many tables, new revisions) it is
+// replaced by a new connection, which costs a hundredth of what those statements do. PostgreSQL
+// caches in each connection some 30 kB of every table that it reads, and 140 kB of one whose rows
+// it changes.
+const maxPreparedPerConnection = 150;
+const maxUnpreparedPerConnection = 2_000;
+const maxKnownTexts = 4_000;
 
-type Prepared = { names: Set<string>; strangers: number };
+type Prepared = { names: Set<string>; unprepared: number };
 const prepared = new WeakMap<pg.PoolClient, Prepared>();
-const seen = new Map<string, string | undefined>();
+const namesByText = new Map<string, string | undefined>();
 
-// A text is named the second time it is met: most grid models are never seen again.
+// A text gets a name when it is run the second time: most grid models are never repeated.
 function nameOf(text: string): string | undefined {
-  if (seen.has(text)) {
-    let name = seen.get(text);
+  if (namesByText.has(text)) {
+    let name = namesByText.get(text);
     if (name === undefined) {
       name = createHash('sha1').update(text).digest('base64');
-      seen.set(text, name);
+      namesByText.set(text, name);
     }
     return name;
   }
-  if (seen.size >= textsRemembered) seen.clear();
-  seen.set(text, undefined);
+  if (namesByText.size >= maxKnownTexts) namesByText.clear();
+  namesByText.set(text, undefined);
   return undefined;
 }
 
@@ -89,15 +101,15 @@ export async function run<T>(pool: pg.Pool, statement: Statement): Promise<T[]> 
     if (isConnectionLoss(error)) broken = error as Error;
     throw error;
   } finally {
-    broken ??= (prepared.get(client)?.strangers ?? 0) > strangersPerConnection;
+    broken ??= (prepared.get(client)?.unprepared ?? 0) > maxUnpreparedPerConnection;
     client.release(broken);
   }
 }
 
 /** Runs one statement on this connection, inside its transaction if it has one. */
 export async function runOn<T>(client: pg.PoolClient, statement: Statement): Promise<T[]> {
-  const { text, values, afresh } = statement;
-  const name = afresh ? undefined : nameFor(client, text);
+  const { text, values, customPlan } = statement;
+  const name = customPlan ? undefined : nameFor(client, text);
   const { rows } = await client.query<T & pg.QueryResultRow>({
     name,
     text,
@@ -112,12 +124,12 @@ function nameFor(client: pg.PoolClient, text: string): string | undefined {
   if (name === undefined) return undefined;
   let own = prepared.get(client);
   if (!own) {
-    own = { names: new Set(), strangers: 0 };
+    own = { names: new Set(), unprepared: 0 };
     prepared.set(client, own);
   }
   if (own.names.has(name)) return name;
-  if (own.names.size >= namesPerConnection) {
-    own.strangers += 1;
+  if (own.names.size >= maxPreparedPerConnection) {
+    own.unprepared += 1;
     return undefined;
   }
   own.names.add(name);

@@ -1,9 +1,10 @@
-// Connections are shared by everybody's calls: what a statement sets for its session would be there for the next caller's. So data sets
-// for a transaction only (set_config(…, true), SET LOCAL), or ends the session with its settings.
+// All callers share the connections: a setting of the session would apply to the next call. So data
+// sets for a transaction only (set_config(…, true), SET LOCAL), or ends the session with its
+// settings.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// They throw their connection away.
+// They end their connection.
 const endTheirSession = new Set([
   'maintenance/automatic-indexes/automatic-indexes.ts',
   'maintenance/automatic-indexes/trigrams.ts',
@@ -13,7 +14,7 @@ const sources = readdirSync(import.meta.dirname, { recursive: true, encoding: 'u
   (file) => /\.ts$/.test(file) && !/\.(test|suite)\.ts$/.test(file),
 );
 
-/** What in a source would change a session: SQL alone, which stands in quotes. */
+/** The SQL in a source that would change a session; SQL stands in quotes. */
 function sessionChanges(source: string): string[] {
   const code = source.replace(/^\s*(\/\/|\*|\/\*).*$/gm, '');
   const found = [

@@ -1,28 +1,31 @@
-// Says in the words of the table what a constraint refused, or would refuse: asked of the rows when the database has said no.
+// Explains in the words of the table what a constraint refused, or would refuse: a query over the
+// rows, after the database refused a write.
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
-import type { DataContext } from '../context.ts';
-import { run } from '../postgres/pools.ts';
+import { type Pools, run } from '../postgres/pools.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { constraintProblemsSql, referrersOf, referrersSql } from './constraint-sql.ts';
 import { findRefusedCycle } from './hierarchy-problems.ts';
 import type { Cells } from './record-input.ts';
 
-/** The 422 of values that break rules, with what the constraints would say of the others. `id`: the row that is changed. */
+/**
+ * The 422 of values that break rules, and of those that constraints would refuse. `id`: the row
+ * that is changed.
+ */
 export async function withConstraintProblems(
-  ctx: DataContext,
+  pools: Pools,
   table: DeployedTable,
   problems: string[],
   cells: Cells,
   id: string | undefined,
 ): Promise<ServiceError> {
-  return validationFailed([...problems, ...(await findConstraintProblems(ctx, table, cells, id))]);
+  return validationFailed([...problems, ...(await findConstraintProblems(pools, table, cells, id))]);
 }
 
-/** The 422 of what a constraint refused; other failures stay what they are. */
+/** The 422 for the refusal of a constraint; other errors are returned as they are. */
 export async function explainRefusal(
-  ctx: DataContext,
+  pools: Pools,
   table: DeployedTable,
   error: unknown,
   cells: Cells,
@@ -31,36 +34,36 @@ export async function explainRefusal(
   const cycle = findRefusedCycle(table, error);
   if (cycle) return validationFailed(cycle.sentence);
   if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) return error;
-  const problems = await findConstraintProblems(ctx, table, cells, id);
+  const problems = await findConstraintProblems(pools, table, cells, id);
   if (problems.length > 0) return validationFailed(problems);
-  // Only a changed key can be missed by those who refer to it.
-  if (isForeignKeyViolation(error) && id !== undefined) return explainReferrers(ctx, table, [id], error);
+  // Rows refer to the old key of this row.
+  if (isForeignKeyViolation(error) && id !== undefined) return explainReferrers(pools, table, [id], error);
   return error;
 }
 
 async function findConstraintProblems(
-  ctx: DataContext,
+  pools: Pools,
   table: DeployedTable,
   cells: Cells,
   id: string | undefined,
 ): Promise<string[]> {
-  const asked = constraintProblemsSql(table, cells, id);
-  if (!asked) return [];
-  const [row] = await run<{ broken: boolean[] }>(ctx.pools.rows, asked.statement);
-  return asked.problems.filter((_, i) => row?.broken[i] === true);
+  const query = constraintProblemsSql(table, cells, id);
+  if (!query) return [];
+  const [row] = await run<{ broken: boolean[] }>(pools.rows, query.statement);
+  return query.problems.filter((_, i) => row?.broken[i] === true);
 }
 
-/** The 422 of rows that can't go because others refer to them. */
+/** The 422 of rows that can't be deleted because others refer to them. */
 export async function explainReferrers(
-  ctx: DataContext,
+  pools: Pools,
   table: DeployedTable,
   ids: string[],
   cause: unknown,
 ): Promise<unknown> {
-  const branch = await run<DeployedTable>(ctx.pools.rows, catalogueSql.ofBranch(table.account_id, table.branch_id));
+  const branch = await run<DeployedTable>(pools.rows, catalogueSql.ofBranch(table.account_id, table.branch_id));
   const referring = referrersOf(table, branch);
   const statement = referrersSql(table, referring, ids);
-  const found = statement ? await run<{ place: number; rows: number; ids: number[] }>(ctx.pools.rows, statement) : [];
+  const found = statement ? await run<{ place: number; rows: number; ids: number[] }>(pools.rows, statement) : [];
   if (found.length === 0)
     return new ServiceError('validation_failed', 'Some of the records are still referred to.', { cause });
   const problems = found.map(({ place, rows, ids: referred }) => {

@@ -1,5 +1,6 @@
-// Which constraints a row would break: asked when the database refused it, or beside other problems, so that one answer tells
-// everything. Pure. The constraints themselves hold in the database, whatever this finds.
+// Which constraints a row would break: queried when the database refused it, or besides other
+// problems, so that one answer names every problem. Pure. The database itself enforces the
+// constraints.
 
 import { columnName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
@@ -8,8 +9,9 @@ import { typeOf } from '../values/value-types.ts';
 import type { Cells } from './record-input.ts';
 
 /**
- * One row of booleans `p_1`, `p_2` …: whether the primary key is taken, then whether each foreign key's target is missing. `id`:
- * the row that is changed; cells it doesn't name are taken from it. Undefined when nothing can be asked.
+ * One row `broken`, an array of booleans: whether the primary key is taken, then whether the target
+ * of each foreign key is missing. `id`: the row that is changed; it provides the other cells.
+ * Undefined when no constraint is concerned.
  */
 export function constraintProblemsSql(
   table: DeployedTable,
@@ -50,16 +52,16 @@ export function constraintProblemsSql(
   };
 }
 
-/** What a taken primary key is told as. */
+/** The sentence for a taken primary key. */
 export const keyProblem = (table: DeployedTable): string => notUnique(table, 'a record with this value exists');
 
-/** The same with another reason. */
+/** The same for another reason. */
 export const notUnique = (table: DeployedTable, reason: string): string =>
   `${keyColumns(table.structure)
     .map((column) => column.name)
     .join(', ')} must be unique: ${reason}`;
 
-/** What a reference to nothing is told as. */
+/** The sentence for a reference without a target. */
 export const foreignKeyProblem = (table: DeployedTable, foreignKey: ForeignKey): string =>
   `${nameList(table, foreignKey.columns)} must refer to a record of the referenced table`;
 
@@ -91,8 +93,8 @@ const nameList = (table: DeployedTable, lineages: number[]) =>
   lineages.map((lineage) => getColumn(table.structure, lineage).name).join(', ');
 
 /**
- * Live rows that refer to any of these rows of `table`: one row per referring foreign key with `rows`, in the order of
- * `referring`. Undefined when nothing refers to the table.
+ * Live rows that refer to any of these rows of `table`: one row per referring foreign key with
+ * `rows`, in the order of `referring`. Undefined when nothing refers to the table.
  */
 export function referrersSql(table: DeployedTable, referring: Referrer[], ids: string[]): Statement | undefined {
   if (referring.length === 0) return undefined;

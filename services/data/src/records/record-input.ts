@@ -1,4 +1,5 @@
-// Reads `record` of a write: every value by its column's type, before the database; all problems are collected.
+// Reads `record` of a write: every value by its column's type, before the database; all problems
+// are collected.
 import { shorten, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { findProblem, requiredMessage, sentence, valueChecks } from '../tables/column-rules.ts';
@@ -8,15 +9,21 @@ import type { Check } from '../values/check.ts';
 import { textDemand } from '../values/texts.ts';
 import { typeOf } from '../values/value-types.ts';
 
-/** Cells in their text form, by column; null: no value. Columns with a problem are not among them but `broken`. */
+/**
+ * Cells in their text form, by column; null: no value. Columns with a problem are in `broken`
+ * instead.
+ */
 export type Cells = Map<Column, string | null>;
 export type RecordInput = { cells: Cells; problems: string[]; broken: Set<Column> };
 
-/** `whole`: the record is new, so columns it doesn't name have no value. 422 at once with far more names than columns. */
+/**
+ * `isNew`: columns that the record doesn't name have no value. 422 at once when it names far more
+ * columns than the table has.
+ */
 export function readRecord(
   table: Pick<DeployedTable, 'structure'>,
   record: Record<string, unknown>,
-  whole: boolean,
+  isNew: boolean,
 ): RecordInput {
   const columns = columnsByName(table);
   const unknown = Object.keys(record).length - columns.size;
@@ -38,7 +45,7 @@ export function readRecord(
     if (typeof cell === 'object' && cell !== null) refuse(column, cell.problem);
     else cells.set(column, cell);
   }
-  if (whole)
+  if (isNew)
     for (const column of table.structure.columns) {
       if (Object.hasOwn(record, column.name)) continue;
       if (isRequired(column)) refuse(column, sentence(column, requiredMessage));
@@ -48,13 +55,13 @@ export function readRecord(
   return { cells, problems, broken };
 }
 
-const remembered = new WeakMap<object, Map<string, Column>>();
+const columnsByStructure = new WeakMap<object, Map<string, Column>>();
 
 function columnsByName({ structure }: Pick<DeployedTable, 'structure'>): Map<string, Column> {
-  let columns = remembered.get(structure);
+  let columns = columnsByStructure.get(structure);
   if (!columns) {
     columns = new Map(structure.columns.map((column) => [column.name, column]));
-    remembered.set(structure, columns);
+    columnsByStructure.set(structure, columns);
   }
   return columns;
 }
@@ -71,13 +78,15 @@ function readCell(column: Column, value: unknown): string | null | { problem: st
   }
   const type = typeOf(column);
   const text = type.fromJson(value);
-  // Of other types the first rule says what the value has to look like; that of text is about its length.
+  // The first rule of other types describes the form of a value; that of texts is about their
+  // length.
   if (text === undefined)
     return {
       problem: sentence(column, type.family === 'text' ? textDemand : (valueChecks(column)[0] as Check).message),
     };
   const broken = valueChecks(column).find((check) => check.brokenBy(text));
   if (broken) return { problem: sentence(column, broken.message) };
-  // Instants without an offset are UTC; saying so keeps the session's zone out of it.
+  // An instant without an offset is UTC; the canonical form says so, whatever the zone of the
+  // session.
   return type.family === 'instant' ? type.canonical(text) : text;
 }

@@ -1,47 +1,64 @@
-// The statements that write single rows. Pure. Each states the revision it was made for and returns what it wrote; the versions
-// that they supersede go to the history by a trigger (`deployments/schema/history-ddl.ts`).
+// The statements that write single rows. Pure. Each states the revision it was made for and returns
+// the written rows; a trigger moves the superseded versions to the history
+// (`deployments/schema/history-ddl.ts`).
 
-import { mayOverflow, wholeSql } from '../rows/answer-size.ts';
+import { boundedRecordSql, mayOverflow } from '../rows/answer-size.ts';
 import { answerableSql, rowsSql } from '../rows/as-of-sql.ts';
 import { type Channel, channelSql, type Origin } from '../rows/origin.ts';
-import { type Reading, readableSql } from '../rows/read-options.ts';
-import { beginWithRecord, oneRecordSql } from '../rows/record-sql.ts';
+import { type Reading, readableSql } from '../rows/reading.ts';
+import { oneRecordSql, startWithRecord } from '../rows/record-sql.ts';
 import { columnName, tableName } from '../sql/identifiers.ts';
-import { type Statement, Template, templateOf, unseen, unseenIn, Values } from '../sql/statement.ts';
+import {
+  anyHiddenFromPlanner,
+  hiddenFromPlanner,
+  type Statement,
+  Template,
+  templateOf,
+  Values,
+} from '../sql/statement.ts';
 import { currentSql } from '../tables/catalogue.ts';
 import type { Column, DeployedTable } from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
 import type { Cells } from './record-input.ts';
 
-// In milliseconds, as answers show it, so that a time taken from an answer finds the version again. Read inside the statement, when
-// the transaction is known to be open: incremental exports rely on it (`postgres/high-water-mark.ts`).
-export const now = "date_trunc('milliseconds', clock_timestamp())";
-const clock = `(select ${now} as at) clock`;
-
-// A version never begins before the one it supersedes, though its writer may have waited for that one, or clocks be set back.
-export const monotonic = (row: string) => `greatest(clock.at, ${row}svc_updated_at)`;
+/**
+ * The time of a write, in milliseconds as answers show it, so that a time from an answer finds the
+ * version. Read inside the statement, when the transaction is open: high-water marks rely on it
+ * (`postgres/high-water-mark.ts`).
+ */
+export const nowSql = "date_trunc('milliseconds', clock_timestamp())";
+const clockSql = `(select ${nowSql} as at) clock`;
 
 /**
- * The new value of each column of a row `t` that becomes another version if it `differs`. Else it stays as it is: what changes
- * nothing is no version. PostgreSQL writes and returns it all the same, so that one statement decides and answers.
+ * A version never begins before the one it supersedes, though its writer may have waited for that
+ * one, or the clock been set back.
+ */
+export const monotonicSql = (row: string) => `greatest(clock.at, ${row}svc_updated_at)`;
+
+/**
+ * Sets the columns of a row `t` whose values differ. A row that doesn't differ keeps its values and
+ * its version; PostgreSQL writes and returns it too, so that one statement compares and answers.
  */
 export const setsSql = (differs: string, sets: readonly [column: string, value: string][]): string =>
   sets.map(([column, value]) => `${column} = case when ${differs} then ${value} else t.${column} end`).join(', ');
 
-/** Whether a row has other values in these columns, compared as imports do. There is at least one. */
+/** Whether a row has other values in these columns, at least one, compared as imports do. */
 export const differsSql = (columns: readonly Column[], row: string, given: (column: Column) => string): string =>
   `(${columns.map((column) => `${row}.${columnName(column)}`).join(', ')}) is distinct from (${columns.map(given).join(', ')})`;
 
-/** A row to be: the text forms of its cells, and who makes it. */
+/** A new row: the text forms of its cells, and its origin. */
 export type NewRow = { cells: Cells; origin: Origin };
 
-/** Inserts rows of one channel; answers `svc_sk`, `record` and `svc_version` of each, rising in their order, or no row when the table has changed. */
+/**
+ * Inserts rows of one channel; returns `svc_sk`, `record` and `svc_version` of each in their order,
+ * or no row when the table has changed.
+ */
 export function insertSql(table: DeployedTable, rows: readonly NewRow[], channel: Channel): Statement {
   const { columns } = table.structure;
   const template = templateOf(table, `insert ${channel}`, () => {
     const values = new Values();
     const given = ['text', 'text', ...columns.map((column) => typeOf(column).base)].map((type) =>
-      unseen(values.slot(`${type}[]`)),
+      hiddenFromPlanner(values.slot(`${type}[]`)),
     );
     const sets: [string, string][] = [
       ['svc_created_at', 'at'],
@@ -52,7 +69,7 @@ export function insertSql(table: DeployedTable, rows: readonly NewRow[], channel
     const names = sets.slice(3).map(([name]) => name);
     const text =
       `insert into ${tableName(table)} (${sets.map(([name]) => name).join(', ')}) select ${sets.map(([, source]) => source).join(', ')}` +
-      ` from ${clock}, unnest(${given.join(', ')}) with ordinality as given(${names.join(', ')}, place)` +
+      ` from ${clockSql}, unnest(${given.join(', ')}) with ordinality as given(${names.join(', ')}, place)` +
       ` where ${currentSql(table, values.bind)} order by place returning svc_sk, ${oneRecordSql(table, values.bind)} as record, svc_version`;
     return new Template(text, values, given.length);
   });
@@ -63,19 +80,24 @@ export function insertSql(table: DeployedTable, rows: readonly NewRow[], channel
   ]);
 }
 
-/** What a row is to become: the text forms of the cells that change, and who changes them. `versions`: only while it has one of these. */
+/**
+ * A change of a row: the text forms of the cells that change, and the origin. `versions`: only
+ * while the row has one of these.
+ */
 export type RowUpdate = { id: string; cells: Cells; origin: Origin; versions: number[] | undefined };
 
-/** What an update calls the value that a column is given. */
+/** The name of a column's new value in an update. */
 export const newCell = (column: Column): string => `new_${columnName(column)}`;
 
-/** Rows that are changed by one statement have the same columns changed. */
+/** Equal for updates of the same columns, which share a statement. */
 export const shapeOf = ({ cells }: RowUpdate): string => [...cells.keys()].map((column) => column.lineage_id).join();
 
 /**
- * Changes live rows, or any when they are reverted, which are live afterwards; each row once and all in one shape. Answers `svc_sk`, `record`
- * and `svc_version` of each, also of those that are so already and stay as they are: not of those that are absent or have another version,
- * that somebody else is changing just now unless it `waits` for them, and of none when the table has changed.
+ * Changes live rows, each once and all in one shape; with the channel `revert` deleted rows too,
+ * which are live afterwards. Returns `svc_sk`, `record` and `svc_version` of each row, also of one
+ * that has the values already and stays as it is. Not of a row that is absent, has another version,
+ * or is locked by another transaction, unless the statement `waits`; of none when the table has
+ * changed.
  */
 export function updateSql(
   table: DeployedTable,
@@ -88,7 +110,7 @@ export function updateSql(
   const template = templateOf(table, `update ${channel} ${waits} ${shapeOf(first)}`, () => {
     const values = new Values();
     const given = ['bigint', 'text', 'text', 'text', ...columns.map((column) => typeOf(column).base)].map((type) =>
-      unseen(values.slot(`${type}[]`)),
+      hiddenFromPlanner(values.slot(`${type}[]`)),
     );
     const names = ['id', 'versions', 'actor', 'request', ...columns.map(newCell)];
     const reverts = channel === 'revert';
@@ -97,20 +119,20 @@ export function updateSql(
       ['svc_request_id', 'u.request'],
       ...columns.map((column): [string, string] => [columnName(column), `u.${newCell(column)}`]),
       ['svc_channel', channelSql(channel)],
-      ['svc_updated_at', monotonic('t.')],
+      ['svc_updated_at', monotonicSql('t.')],
       ['svc_version', 't.svc_version + 1'],
       ...(reverts ? [['svc_is_deleted', 'false'] as [string, string]] : []),
     ]);
-    // Of the row as it is once it is locked.
+    // Compared with the locked row.
     const differs = `${reverts ? 'r.svc_is_deleted or ' : ''}${differsSql(columns, 'r', (column) => `given.${newCell(column)}`)}`;
-    // In one order, so that two such statements never wait for each other.
+    // Locked in one order, so that two such statements never deadlock.
     const locked =
       `select given.*, ${differs} as differs from unnest(${given.join(', ')}) given(${names.join(', ')}) join ${tableName(table)} r on r.svc_sk = given.id` +
       ` where ${reverts ? '' : 'not r.svc_is_deleted and '}(versions is null or r.svc_version = any(versions::int[]))` +
       ` order by r.svc_sk for no key update of r${waits ? '' : ' skip locked'}`;
-    // The update comes first in the text, as in `markSql`.
+    // The update comes first in the text, as in `setDeletedSql`.
     const text =
-      `update ${tableName(table)} t set ${sets} from ${clock}, (${locked}) u where t.svc_sk = u.id` +
+      `update ${tableName(table)} t set ${sets} from ${clockSql}, (${locked}) u where t.svc_sk = u.id` +
       ` and ${currentSql(table, values.bind)} returning svc_sk, ${oneRecordSql(table, values.bind)} as record, svc_version`;
     return new Template(text, values, given.length);
   });
@@ -123,13 +145,16 @@ export function updateSql(
   ]);
 }
 
-/** Reads rows, deleted or not, as they are or were: `svc_sk`, `record`, `svc_version`, `svc_is_deleted`. */
+/**
+ * Reads rows, deleted or not, as they are or were: `svc_sk`, `record`, `svc_version`,
+ * `svc_is_deleted`.
+ */
 export function showSql(table: DeployedTable, ids: readonly string[], reading: Reading = {}): Statement {
   const { asOf, targets } = reading;
   if (targets) return showWithLookupsSql(table, ids, reading);
   const template = templateOf(table, asOf === undefined ? 'show' : 'show as of', () => {
     const values = new Values();
-    const rows = `svc_sk = ${unseenIn(values.slot('bigint[]'), 'bigint')}`;
+    const rows = `svc_sk = ${anyHiddenFromPlanner(values.slot('bigint[]'), 'bigint')}`;
     const at = asOf === undefined ? undefined : values.slot('timestamptz');
     const slots = values.list.length;
     const text =
@@ -143,35 +168,36 @@ export function showSql(table: DeployedTable, ids: readonly string[], reading: R
 const shownSql = (record: string) => `svc_sk, ${record} as record, svc_version, svc_is_deleted`;
 
 function showWithLookupsSql(table: DeployedTable, ids: readonly string[], reading: Reading): Statement {
-  const { values, record, longest, at } = beginWithRecord(table, reading, 'p');
-  const whole = mayOverflow(1, longest) ? wholeSql(record) : record;
-  const rows = `(select * from ${rowsSql(table, at)} where svc_sk = ${unseenIn(values.bind(ids, 'bigint[]'), 'bigint')}) p`;
+  const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
+  const whole = mayOverflow(1, maxBytes) ? boundedRecordSql(record) : record;
+  const rows = `(select * from ${rowsSql(table, at)} where svc_sk = ${anyHiddenFromPlanner(values.bind(ids, 'bigint[]'), 'bigint')}) p`;
   return {
     text: `select ${shownSql(whole)} from ${rows} where ${readableSql(table, reading, at, values.bind)}`,
     values: values.list,
   };
 }
 
-/** What deleting or restoring answers. */
-export type Marked = { count: number; unknown: string[] };
+/** The row that a deletion or a restoration returns. */
+export type DeletionChange = { count: number; unknown: string[] };
 
 /**
- * Soft-deletes rows, all or nothing: one row comes back with the `count` of those that were live and the `unknown` ids (nothing is
- * deleted when there are any), or none when the table has changed.
+ * Soft-deletes rows, all or nothing. Returns one row with the `count` of those that were live and
+ * the `unknown` ids (with any of these no row is deleted), or none when the table has changed.
  */
 export function deleteSql(table: DeployedTable, ids: string[], origin: Origin): Statement {
-  return markSql(table, ids, origin, true);
+  return setDeletedSql(table, ids, origin, true);
 }
 
-/** Brings deleted rows back, the same way. */
+/** Restores deleted rows, the same way. */
 export function restoreSql(table: DeployedTable, ids: string[], origin: Origin): Statement {
-  return markSql(table, ids, origin, false);
+  return setDeletedSql(table, ids, origin, false);
 }
 
-// Rows are locked in one order, so that two such statements never wait for each other; then the clock is read once for all. The update
-// comes first in the text, so that the table's own lock is asked for at once as a writer's: who asks for a reader's first and then for
-// more stands in the way of a deployment that waits for readers. No row ever goes, so the unknown need no lock.
-function markSql(
+// Rows are locked in one order, so that two such statements never deadlock; then the clock is read
+// once for all. The update comes first in the text, so that the statement takes the writer's lock
+// of the table at once: a reader's lock that is raised later would deadlock with a deployment that
+// waits for readers. Rows are never removed, so unknown ids need no lock.
+function setDeletedSql(
   table: DeployedTable,
   ids: string[],
   { actor, channel, requestId }: Origin,
@@ -182,7 +208,7 @@ function markSql(
   const name = tableName(table);
   const sets = [
     `svc_is_deleted = ${deleted}`,
-    `svc_updated_at = ${monotonic('t.')}`,
+    `svc_updated_at = ${monotonicSql('t.')}`,
     'svc_version = t.svc_version + 1',
     `svc_updated_by = ${values.bind(actor, 'text')}`,
     `svc_request_id = ${values.bind(requestId, 'text')}`,
@@ -193,7 +219,7 @@ function markSql(
   return {
     text:
       `with done as (update ${name} t set ${sets.join(', ')}` +
-      ` from ${locked} cross join lateral (select ${now} as at where locked.ids is not null) clock` +
+      ` from ${locked} cross join lateral (select ${nowSql} as at where locked.ids is not null) clock` +
       ` where t.svc_sk = any(locked.ids) and t.svc_is_deleted = ${!deleted} and not exists (${unknown})` +
       ` and ${currentSql(table, values.bind)} returning 1)` +
       ` select (select count(*) from done) as count, array(${unknown} order by id) as unknown where ${currentSql(table, values.bind)}`,

@@ -1,5 +1,5 @@
-// Tables as they were at an instant, as relations to select from: usable wherever the table's name is, also to join or compare with.
-// A version holds from its svc_updated_at until that of the next one. Pure.
+// Tables as they were at an instant, as relations that stand wherever a table's name can. A version
+// holds from its svc_updated_at until that of the next one. Pure.
 
 import { columnName, historyName, tableName } from '../sql/identifiers.ts';
 import { currentSql } from '../tables/catalogue.ts';
@@ -12,8 +12,9 @@ type Table = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'>;
 const columnsOf = (table: Table) => [...systemColumns, ...table.structure.columns.map(columnName)].join(', ');
 
 /**
- * The rows of a table at an instant (`at`, an expression), deleted ones too, in today's columns; without an instant the table itself.
- * What a filter asks reaches both halves, so that their indexes can serve.
+ * The rows of a table at an instant (`at`, an expression), deleted ones too, in today's columns;
+ * without an instant the table itself. PostgreSQL pushes a filter into both halves, so that their
+ * indexes serve it.
  */
 export function rowsSql(table: Table, at: string | undefined): string {
   if (at === undefined) return tableName(table);
@@ -25,7 +26,7 @@ export function rowsSql(table: Table, at: string | undefined): string {
   );
 }
 
-/** All versions of one row, the present one with a `svc_valid_to` of null. */
+/** All versions of one row; `svc_valid_to` of the present one is null. */
 export function versionsSql(table: Table, id: string, bind: Bind): string {
   const columns = columnsOf(table);
   const row = `svc_sk = ${bind(id, 'bigint')}`;
@@ -36,8 +37,8 @@ export function versionsSql(table: Table, id: string, bind: Bind): string {
 }
 
 /**
- * True in SQL while the table is deployed as `table` describes it and the instant can be answered: it isn't to come, and history
- * goes back so far. Without an instant, `currentSql`.
+ * True in SQL while the table is deployed as `table` describes it, and the instant is neither in
+ * the future nor before the history. Without an instant, `currentSql`.
  */
 export function answerableSql(table: DeployedTable, at: string | undefined, bind: Bind): string {
   const current = currentSql(table, bind);

@@ -1,4 +1,5 @@
-// What of a row can be shown, filtered and sorted: the system columns, then the table's own, by the names callers use.
+// What records show, filter and sort by: the system columns, then the table's own, by the names
+// that callers use.
 
 import { columnName } from '../sql/identifiers.ts';
 import type { Column, DeployedTable } from '../tables/table.ts';
@@ -17,6 +18,7 @@ export type Field = {
 
 const system = (name: string, type: ValueType): Field => ({ name, sql: name, type, nullable: false });
 
+/** The system columns that records show. */
 export const systemFields: readonly Field[] = [
   system('svc_sk', valueTypes.bigint),
   system('svc_created_at', valueTypes.timestamptz),
@@ -26,18 +28,21 @@ export const systemFields: readonly Field[] = [
   { ...system('svc_updated_by', valueTypes.text), nullable: true },
 ];
 
-/** Every physical column of a table and of its history that isn't made from a column definition; `svc_live` follows from these. */
+/**
+ * The physical columns of a table and its history besides the defined ones; `svc_live` is computed
+ * from them.
+ */
 export const systemColumns: readonly string[] = [
   ...systemFields.map((field) => field.sql),
   'svc_channel',
   'svc_request_id',
 ];
 
-const remembered = new WeakMap<object, Map<string, Field>>();
+const fieldsByStructure = new WeakMap<object, Map<string, Field>>();
 
 /** The fields of a table by name, in the order in which a record shows them. */
 export function fieldsOf(table: Pick<DeployedTable, 'structure'>): Map<string, Field> {
-  let fields = remembered.get(table.structure);
+  let fields = fieldsByStructure.get(table.structure);
   if (!fields) {
     fields = new Map(systemFields.map((field) => [field.name, field]));
     for (const column of table.structure.columns)
@@ -48,7 +53,7 @@ export function fieldsOf(table: Pick<DeployedTable, 'structure'>): Map<string, F
         nullable: !isRequired(column),
         column,
       });
-    remembered.set(table.structure, fields);
+    fieldsByStructure.set(table.structure, fields);
   }
   return fields;
 }

@@ -1,4 +1,4 @@
-// Lookups: what each foreign key of a row shows of the record it refers to. Pure.
+// Lookups: the value that a record shows for each foreign key, of the record it refers to. Pure.
 
 import { columnName } from '../sql/identifiers.ts';
 import { concatSql } from '../sql/statement.ts';
@@ -8,10 +8,16 @@ import type { Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 import { rowsSql } from './as-of-sql.ts';
 
-/** One column of a foreign key; without a target its value is null: nothing the caller may see. */
+/**
+ * One column of a foreign key; without a target, a table that the caller may not view, its value is
+ * null.
+ */
 type Lookup = { name: string; target?: { table: DeployedTable; pairs: { own: Column; key: Column }[]; shown: Column } };
 
-/** The column a table is shown by where others refer to it: the definition's own choice, else the first text beside keys, else the key. */
+/**
+ * The column that stands for a record where others refer to it: the one that the definition
+ * chooses, else the first text that is no key, else the key.
+ */
 export function displayColumn(structure: Structure): Column | undefined {
   const { columns, lookup_display_column_id: chosen } = structure;
   return (
@@ -23,7 +29,10 @@ export function displayColumn(structure: Structure): Column | undefined {
 
 const isKey = (column: Column) => column.is_primary_key || column.foreign_key_table_id !== null;
 
-/** The lookups of a table, in the order of its columns. `targets`: the referenced tables that the caller may see, by id. */
+/**
+ * The lookups of a table, in the order of its columns. `targets`: the referenced tables that the
+ * caller may view, by id.
+ */
 export function planLookups(
   table: Pick<DeployedTable, 'structure'>,
   targets: ReadonlyMap<number, DeployedTable>,
@@ -43,21 +52,28 @@ export function planLookups(
   });
 }
 
-/** The columns that are shown, by the names under which they are. */
-export const shownBy = (lookups: Lookup[]): Column[] =>
+/** The columns that lookups show, by the names under which they show them. */
+export const displayedColumns = (lookups: Lookup[]): Column[] =>
   lookups.flatMap(({ name, target }) => (target ? { ...target.shown, name } : []));
 
-/** The text of a JSON object, column to value, for the row `row` in scope; `at`: as of that instant. */
+/**
+ * The text of a JSON object, column to value, for the row `row` in scope; `at`: as of that instant.
+ */
 export function lookupsSql(lookups: Lookup[], row: string, at: string | undefined, bind: Bind): string {
   const parts = lookups.flatMap(({ name, target }, i) => [
     bind(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`, 'text'),
-    target ? `coalesce(${shownSql(target, row, at)}, 'null')` : "'null'",
+    target ? `coalesce(${displayedSql(target, row, at)}, 'null')` : "'null'",
   ]);
   return concatSql(parts.length === 0 ? ["'{}'"] : [...parts, "'}'"]);
 }
 
-// A live row has its key for itself. Looking back, two may have it for the moment in which one waited for the other's end.
-function shownSql({ table, pairs, shown }: NonNullable<Lookup['target']>, row: string, at: string | undefined): string {
+// The key of a live row is unique. As of an instant two rows may have it: while the writer of one
+// waited for the end of the other (docs/adr/0006-row-history.md).
+function displayedSql(
+  { table, pairs, shown }: NonNullable<Lookup['target']>,
+  row: string,
+  at: string | undefined,
+): string {
   const equal = pairs.map(({ own, key }) => `r.${columnName(key)} = ${row}.${columnName(own)}`);
   const value = typeOf(shown).jsonSql(`r.${columnName(shown)}`, table.structure.exact_numbers);
   return (

@@ -1,11 +1,11 @@
-// The time that all rows of a set-based write get.
+// The time of a set-based write, which all its rows get.
 import { tableName } from '../sql/identifiers.ts';
 import type { Statement } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 
 /**
- * The time of a load: not before that of any row there is, as PostgreSQL's clock may have been set back, and its own among loads.
- * One row `at`, and `last`: the last row there is.
+ * The time of a load: not before that of any row, for PostgreSQL's clock may have been set back,
+ * and unique among loads. One row: `at`, and `last`, the highest svc_sk.
  */
 export function stampSql(table: DeployedTable): Statement {
   return {

@@ -1,21 +1,28 @@
-// Statements as data: text and values. Built by pure functions, compared in tests, run in one place (`database.ts`).
+// Statements as data: text and values. Pure functions build them, tests compare them, and one file
+// runs them (`postgres/pools.ts`).
 import type { Bind } from '../values/check.ts';
 
-/** `afresh`: planned for its values each time, because they decide how it is best done. */
-export type Statement = { text: string; values: unknown[]; afresh?: boolean };
+/**
+ * `customPlan`: PostgreSQL plans the statement for its values each time, because the best plan
+ * depends on them.
+ */
+export type Statement = { text: string; values: unknown[]; customPlan?: boolean };
 
-/** Collects the values of a statement while its text is written; equal values of one type share a placeholder. */
+/**
+ * Collects the values of a statement while its text is written; equal values of one type share a
+ * placeholder.
+ */
 export class Values {
   readonly list: unknown[];
   private readonly places: Map<string, string>;
 
-  /** Empty, or beginning with the values of another. */
-  constructor(begun?: Values) {
-    this.list = begun ? [...begun.list] : [];
-    this.places = new Map(begun?.places);
+  /** Empty, or a copy of another. */
+  constructor(other?: Values) {
+    this.list = other ? [...other.list] : [];
+    this.places = new Map(other?.places);
   }
 
-  /** The placeholder of a value that is given later, see `Template`. */
+  /** The placeholder of a value that a template fills in. */
   slot(type: string): string {
     this.list.push(undefined);
     return `$${this.list.length}::${type}`;
@@ -34,26 +41,34 @@ export class Values {
 }
 
 /**
- * The value of a placeholder where the planner can't see it. It would take a plan for the value at hand for cheaper than one for all, and
- * plan anew each time: a third of what a page costs, and more than half of reading a row.
+ * The value of a placeholder, hidden from the planner. Otherwise PostgreSQL finds a plan for the
+ * value at hand cheaper than the generic one, and plans each time: a third of the cost of a page,
+ * and more than half of the cost of reading a row.
  */
-export const unseen = (place: string): string => `(select ${place})`;
+export const hiddenFromPlanner = (place: string): string => `(select ${place})`;
 
-/** The array of a placeholder, as `unseen`, for `any` to look in. */
-export const unseenIn = (place: string, type: string): string => `any(${unseen(place)}::${type}[])`;
+/** `any` of the array of a placeholder, hidden from the planner. */
+export const anyHiddenFromPlanner = (place: string, type: string): string =>
+  `any(${hiddenFromPlanner(place)}::${type}[])`;
 
-const argumentsMost = 100; // no function of PostgreSQL takes more
+const maxArguments = 100; // of a function of PostgreSQL
 
-/** What these expressions print, one behind the other; those that are null print nothing. Written in one pass: `||` copies all for each cell. */
+/**
+ * The texts of these expressions in one; null gives none. In one pass: `||` would copy the text for
+ * each cell.
+ */
 export function concatSql(parts: readonly string[]): string {
-  if (parts.length <= argumentsMost) return `concat(${parts.join(', ')})`;
-  const groups = Array.from({ length: Math.ceil(parts.length / argumentsMost) }, (_, i) =>
-    concatSql(parts.slice(i * argumentsMost, (i + 1) * argumentsMost)),
+  if (parts.length <= maxArguments) return `concat(${parts.join(', ')})`;
+  const groups = Array.from({ length: Math.ceil(parts.length / maxArguments) }, (_, i) =>
+    concatSql(parts.slice(i * maxArguments, (i + 1) * maxArguments)),
   );
   return concatSql(groups);
 }
 
-/** A statement written once for many executions; its slots come first and are filled each time. */
+/**
+ * A statement that is written once for many executions; its slots come first and are filled each
+ * time.
+ */
 export class Template {
   readonly text: string;
   private readonly rest: unknown[];
@@ -69,9 +84,12 @@ export class Template {
 }
 
 const templates = new WeakMap<object, Map<string, Template>>();
-const templatesPerTable = 200;
+const maxTemplatesPerTable = 200;
 
-/** The template of a table for a shape of statement; forgotten with the table's entry, so with its revision. */
+/**
+ * The template of a table for a shape of statement; cached by the table's entry, so by its
+ * revision.
+ */
 export function templateOf(table: object, shape: string, write: () => Template): Template {
   let known = templates.get(table);
   if (!known) {
@@ -81,7 +99,7 @@ export function templateOf(table: object, shape: string, write: () => Template):
   let template = known.get(shape);
   if (!template) {
     template = write();
-    if (known.size >= templatesPerTable) known.clear();
+    if (known.size >= maxTemplatesPerTable) known.clear();
     known.set(shape, template);
   }
   return template;

@@ -1,21 +1,22 @@
-// All rules of one column, in the order in which they are reported: a value first, then its type, then its list of allowed
-// values. Only the first broken one of a cell is told.
+// The rules of one column, in the order in which they are checked: a value first, then its type,
+// then its list of allowed values. Only the first broken rule of a cell is reported.
 
 import type { Check } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 import { type Column, isRequired } from './table.ts';
 
+/** The rule of a required column. */
 export const requiredMessage = "can't be blank";
 
-const remembered = new WeakMap<Column, Check[]>();
+const checksByColumn = new WeakMap<Column, Check[]>();
 
 /** The rules of a cell that has a value. */
 export function valueChecks(column: Column): Check[] {
-  let checks = remembered.get(column);
+  let checks = checksByColumn.get(column);
   if (!checks) {
     checks = typeOf(column).checks(column);
     if (column.valid_values.length > 0) checks = [...checks, listCheck(column)];
-    remembered.set(column, checks);
+    checksByColumn.set(column, checks);
   }
   return checks;
 }
@@ -33,7 +34,7 @@ function listCheck(column: Column): Check {
   };
 }
 
-/** A list in a message: the first of its values. */
+/** The first values of a list, for a message. */
 export function shownValues(values: string[]): string {
   const few = values.slice(0, 20).map((value) => (value.length > 60 ? `${value.slice(0, 60)}…` : value));
   return few.join(', ') + (values.length > few.length ? ` … (${values.length} values)` : '');
@@ -42,7 +43,10 @@ export function shownValues(values: string[]): string {
 /** The sentence for a broken rule: the column's name and what the rule demands. */
 export const sentence = (column: Pick<Column, 'name'>, message: string): string => `${column.name} ${message}`;
 
-/** Why a text cell (null: no value) can't be in the column; undefined when it can. */
+/**
+ * The rule that a text cell (null: no value) breaks in the column, as a sentence; undefined when
+ * none.
+ */
 export function findProblem(column: Column, text: string | null): string | undefined {
   if (text === null) return isRequired(column) ? sentence(column, requiredMessage) : undefined;
   const broken = valueChecks(column).find((check) => check.brokenBy(text));

@@ -13,7 +13,7 @@ export const refersSql = ({ columns, target_columns }: ForeignKey): string =>
       return `p.${columnName(key)} = c.${columnName({ lineage_id })}`;
     })
     .join(' and ');
-/** What a hierarchy is called. */
+/** The columns of a hierarchy, for a message. */
 export const namesOf = ({ structure }: Pick<Shape, 'structure'>, { columns }: ForeignKey): string =>
   columns.map((lineage) => getColumn(structure, lineage).name).join(', ');
 /** The key of a row as people read it. */
@@ -27,5 +27,5 @@ export function cycleText(names: string[]): string {
   const [first] = names;
   return names.length > shownRows ? `${names.slice(0, shownRows).join(' > ')} > …` : [...names, first].join(' > ');
 }
-/** What a hierarchy refuses is told as. */
+/** The sentence for a reference that a hierarchy refuses. */
 export const hierarchyProblem = (columns: string): string => `${columns} can't lead back to the record itself`;

@@ -1,5 +1,5 @@
-// About how many rows tables have, as PostgreSQL's own statistics say: enough to tell large tables from small ones. Never waited
-// for: a table whose size isn't known yet counts as empty.
+// About how many rows tables have, by PostgreSQL's own statistics: enough to tell large tables from
+// small ones. Callers never wait: a table whose size isn't known yet counts as empty.
 import type pg from 'pg';
 import { run } from '../postgres/pools.ts';
 import { tableName } from '../sql/identifiers.ts';
@@ -7,7 +7,7 @@ import type { DeployedTable } from './table.ts';
 
 type Known = { rows: number; until: number };
 
-const rememberedMs = 30_000;
+const ttlMs = 30_000;
 
 export class TableSizes {
   private readonly pool: pg.Pool;
@@ -17,25 +17,25 @@ export class TableSizes {
     this.pool = pool;
   }
 
-  /** The size as known; asks anew in the background when that is old. */
+  /** The known size; read again in the background when it has expired. */
   find(table: DeployedTable): number {
     const known = this.known.get(table);
     if (known && known.until > Date.now()) return known.rows;
     const rows = known?.rows ?? 0;
-    // Whoever comes meanwhile doesn't ask again.
-    this.known.set(table, { rows, until: Date.now() + rememberedMs });
+    // Until the read ends, other calls don't start another.
+    this.known.set(table, { rows, until: Date.now() + ttlMs });
     this.read(table).catch(() => this.known.delete(table));
     return rows;
   }
 
-  /** Asks now. */
+  /** Reads the size now. */
   async read(table: DeployedTable): Promise<number> {
     const [row] = await run<{ rows: number }>(this.pool, {
       text: 'select greatest(reltuples, 0)::bigint as rows from pg_class where oid = to_regclass($1)',
       values: [tableName(table)],
     });
     const rows = row?.rows ?? 0;
-    this.known.set(table, { rows, until: Date.now() + rememberedMs });
+    this.known.set(table, { rows, until: Date.now() + ttlMs });
     return rows;
   }
 }

@@ -1,4 +1,4 @@
-// What a deployed table is: the entry of data's own catalogue, and pure questions about it.
+// A deployed table, as an entry of data's own catalogue, and pure functions of it.
 import type { DataType } from '../values/value-types.ts';
 
 /** A column as deployed; the spelling of the wire and of the catalogue. */
@@ -14,15 +14,17 @@ export type Column = {
   is_required: boolean;
   foreign_key_table_id: number | null;
   /**
-   * Refers to its own table, and no row may lead back to itself. Absent: false, also in what earlier
-   * releases deployed.
+   * Refers to its own table, and no row may lead back to itself. Absent: false, also in what
+   * earlier releases deployed.
    */
   is_hierarchy?: boolean;
   valid_values: string[];
   description: string;
 };
 
-/** A foreign key: columns (by lineage) that refer, in order, to the whole primary key of the target. */
+/**
+ * A foreign key: columns (by lineage) that refer, in order, to the whole primary key of the target.
+ */
 export type ForeignKey = {
   columns: number[];
   target_table_id: number;
@@ -36,7 +38,9 @@ export type Structure = {
   lookup_display_column_id: number | null;
   columns: Column[];
   foreign_keys: ForeignKey[];
-  /** Records show decimals and bigints as strings (`exact-numbers.ts`); never in the catalogue itself. */
+  /**
+   * Records show decimals and bigints as strings (`open-table.ts`); never in the catalogue itself.
+   */
   exact_numbers?: true;
 };
 
@@ -53,14 +57,14 @@ export type DeployedTable = {
   load_type: string;
   version: number;
   revision: number;
-  /** From when on rows can be read as they were, in milliseconds since 1970. */
+  /** The earliest instant as of which rows can be read, in milliseconds since 1970. */
   history_since: number;
   structure: Structure;
 };
 
-/** A table as metadata wants it: not in the catalogue yet, its foreign keys not resolved. */
+/** A table as metadata wants it: its foreign keys are not resolved yet. */
 export type WantedTable = Omit<DeployedTable, 'account_id' | 'revision' | 'history_since'> & {
-  /** When it is new: the deployed table that it begins with the rows of. */
+  /** Of a new table: the deployed table whose rows it starts with. */
   rows_from_table_id?: number | undefined;
   rows_asked_by?: number | undefined;
 };
@@ -70,7 +74,7 @@ export function keyColumns(structure: Pick<Structure, 'columns'>): Column[] {
   return structure.columns.filter((column) => column.is_primary_key);
 }
 
-/** Whether live rows must have a value there. */
+/** Whether live rows must have a value in the column. */
 export function isRequired(column: Column): boolean {
   return column.is_required || column.is_primary_key;
 }
@@ -81,4 +85,6 @@ export function getColumn(structure: Pick<Structure, 'columns'>, lineageId: numb
   if (!column) throw new Error(`no column of lineage ${lineageId}`);
   return column;
 }
+
+/** What the physical form of a table depends on; `loading`: the load that fills a new one. */
 export type Shape = Pick<DeployedTable, 'branch_id' | 'lineage_id' | 'structure'> & { loading?: number };

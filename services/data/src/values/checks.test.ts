@@ -1,4 +1,4 @@
-// Holds the two halves of every rule equal: what JavaScript refuses, PostgreSQL refuses, and nothing else.
+// Keeps the two halves of every rule equal: JavaScript and PostgreSQL refuse the same values.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '@almanac/service-kit/limits';

@@ -31,8 +31,8 @@ describe('a full read', () => {
   it('has the live rows, a header, and useful chunks', async () => {
     const rows = Array.from({ length: 60_000 }, (_, i) => `${i},text of row ${i}\n`).join('');
     await load(net, 1, rows, { file_columns: ['id', 'x'] });
-    const gone = (await net.call('GET', '/api/v1/table_data?table_definition_id=1&q=id:eq:5')).body.data[0];
-    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [gone.svc_sk] });
+    const deleted = (await net.call('GET', '/api/v1/table_data?table_definition_id=1&q=id:eq:5')).body.data[0];
+    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [deleted.svc_sk] });
     const answer = await read(net, 1);
     expect(answer.text.split('\n')[0]).toBe('svc_sk,svc_created_at,svc_updated_at,id,x');
     expect([answer.rows, lines(answer.text).length]).toEqual([59_999, 59_999]);
@@ -81,7 +81,7 @@ describe('a full read', () => {
       expect(written).toBeGreaterThan(0);
     });
 
-    it('goes on when many do so at once', async () => {
+    it('runs when many exports do so at once', async () => {
       const all = await Promise.all(Array.from({ length: 16 }, () => read(net, table)));
       expect(new Set(all.map(({ rows }) => rows)).size).toBe(1);
       await eventually(async () => {
@@ -154,7 +154,7 @@ describe('a full read', () => {
     });
   });
 
-  it('gives its connections back when the caller stops at the first word', async () => {
+  it('releases its connection when the caller stops after the first part', async () => {
     const { pools } = net.context;
     const taken = () => pools.quiet.totalCount - pools.quiet.idleCount;
     await eventually(async () => expect(taken()).toBe(0));
@@ -166,7 +166,7 @@ describe('a full read', () => {
     expect(taken()).toBe(0);
   });
 
-  it('as of an instant has the rows that were live then, and what changed since is still to come', async () => {
+  it('as of an instant has the rows that were live then, and the next export has the changes since', async () => {
     const table = 2;
     await deploy(net, [{ id: table, columns: [{ name: 'x' }] }]);
     const a = await create(net, table, { x: 'a' });
@@ -189,7 +189,7 @@ describe('a full read', () => {
     ]);
   });
 
-  it('is refused for what is not there', async () => {
+  it('is refused for a table that is not there', async () => {
     expect((await failureOf(read(net, 99))).kind).toBe('not_found');
     expect((await failureOf(read(net, 1, '', { ...caller, accountId: 2 }))).kind).toBe('not_found');
     expect((await failureOf(read(net, 1, "2024-01-01' or 'x"))).kind).toBe('bad_request');
@@ -197,7 +197,7 @@ describe('a full read', () => {
 });
 
 describe('an incremental read', () => {
-  it('is refused after an instant that is to come by the clock of the rows, but for a minute', async () => {
+  it('is refused from a mark more than a minute in the future, by the clock of the rows', async () => {
     const later = async (by: string) =>
       (await net.query('select clock_timestamp() + $1::interval as at', [by]))[0]?.at as Date;
     for (const by of ['1 hour', '2 minutes'])
@@ -210,17 +210,17 @@ describe('an incremental read', () => {
     expect((await read(net, 1, mark)).rows).toBeGreaterThanOrEqual(0);
   });
 
-  it('has exactly what changed after the mark, and how', async () => {
+  it('has exactly the changes after the mark, with their codes', async () => {
     await marksPassed(net);
     const { mark } = await read(net, 1);
     const one = await create(net, 1, { id: 100_001, x: 'new' });
     const two = await create(net, 1, { id: 100_002, x: 'new' });
     const [old] = (await net.call('GET', '/api/v1/table_data?table_definition_id=1&q=id:eq:7')).body.data;
     await net.call('PATCH', `/api/v1/table_data/${old.svc_sk}`, { table_definition_id: 1, record: { x: 'changed' } });
-    const [gone] = (await net.call('GET', '/api/v1/table_data?table_definition_id=1&q=id:eq:8')).body.data;
+    const [deleted] = (await net.call('GET', '/api/v1/table_data?table_definition_id=1&q=id:eq:8')).body.data;
     await net.call('POST', '/api/v1/table_data/delete_records', {
       table_definition_id: 1,
-      ids: [gone.svc_sk, two.svc_sk],
+      ids: [deleted.svc_sk, two.svc_sk],
     });
     await marksPassed(net);
     const answer = await read(net, 1, mark);
@@ -253,13 +253,13 @@ describe('an incremental read', () => {
     const change = async (id: number, record: Record<string, unknown>) =>
       expect((await patch(net.call, table, id, record)).status).toBe(200);
     const drop = (...ids: number[]) => remove(net.call, table, ids);
-    /** What the next incremental read says of each key. */
+    /** The code of each key in the next incremental read. */
     async function next(): Promise<string[]> {
       await marksPassed(net);
       const answer = await read(net, table, mark);
       return lines(answer.text).map((line) => {
-        const [code, , , , gone, ...values] = line.split(',');
-        expect(gone).toBe(String(code === 'd'));
+        const [code, , , , isDeleted, ...values] = line.split(',');
+        expect(isDeleted).toBe(String(code === 'd'));
         return [code, ...values].join(' ');
       });
     }
@@ -271,7 +271,7 @@ describe('an incremental read', () => {
       return ids;
     }
 
-    it('a key that went and came back is one row', async () => {
+    it('a key that was deleted and created again is one row', async () => {
       const ids = await begin({ b1: 'old' });
       await drop(ids.b1 as number);
       const second = await add('b1', 'between');
@@ -280,7 +280,7 @@ describe('an incremental read', () => {
       expect(await next()).toEqual(['u b1 1 new']);
     });
 
-    it('a row that is restored after another had its key is what is there', async () => {
+    it('a row that is restored after another had its key is the row of the key', async () => {
       const ids = await begin({ b2: 'first' });
       await drop(ids.b2 as number);
       const second = await add('b2', 'second');
@@ -289,7 +289,7 @@ describe('an incremental read', () => {
       expect(await next()).toEqual(['u b2 1 first']);
     });
 
-    it('a changed key is one that is gone and one that is there', async () => {
+    it('a changed key is one deleted key and one new key', async () => {
       const ids = await begin({ c1: 'x' });
       await change(ids.c1 as number, { a: 'c2' });
       await change(ids.c1 as number, { a: 'c3', x: 'y' });
@@ -301,7 +301,7 @@ describe('an incremental read', () => {
       expect(await next()).toEqual(['d c3 2 y', 'u c3 1 y']);
     });
 
-    it('keys that are exchanged, taken over and handed on are there once each', async () => {
+    it('keys that rows exchange or pass on appear once each', async () => {
       const ids = await begin({ e1: 'one', e2: 'two', f1: 'three' });
       await change(ids.e1 as number, { a: 'e0' });
       await change(ids.e2 as number, { a: 'e1' });
@@ -317,14 +317,14 @@ describe('an incremental read', () => {
       ]);
     });
 
-    it('what was never there before is gone, too: a copy may be younger than its mark', async () => {
+    it('a key that was created and deleted since is deleted, too: a copy may be younger than its mark', async () => {
       await begin({});
       const made = await add('g', 'x');
       await drop(made.svc_sk);
       expect(await next()).toEqual(['d g 1 x']);
     });
 
-    it('what a file brings is told the same way', async () => {
+    it('the rows of an import are exported the same way', async () => {
       const file_columns = ['svc_transaction_code', 'a', 'b', 'x'];
       await begin({ h1: 'x', h2: 'y', h3: 'z' });
       for (const rows of ['d,h1,1,\nd,h2,1,\n', 'i,h1,1,new\n'])
@@ -332,7 +332,7 @@ describe('an incremental read', () => {
       expect(await next()).toEqual(['d h2 1 y', 'u h1 1 new']);
     });
 
-    it('rows without a key are told apart by themselves', async () => {
+    it('rows without a key are identified by svc_sk', async () => {
       const keyless = 61;
       await deploy(net, [{ id: keyless, columns: [{ name: 'x' }] }]);
       const [a, b] = [await create(net, keyless, { x: 'a' }), await create(net, keyless, { x: 'a' })];
@@ -344,7 +344,7 @@ describe('an incremental read', () => {
       expect(codes((await read(net, keyless, before)).text)).toEqual(['da', 'uc']);
     });
 
-    it('a mark from before versions were forgotten is refused', async () => {
+    it('a mark before the kept versions is refused', async () => {
       await begin({ k: 'x' });
       const since = (at: string) =>
         net.query(`update deployed_table set history_since = ${at} where table_definition_id = $1`, [table]);
@@ -358,7 +358,7 @@ describe('an incremental read', () => {
     });
   });
 
-  it('goes on from its mark to the millisecond, in whatever form that comes back', async () => {
+  it('continues from its mark to the millisecond, in any form of the instant', async () => {
     const table = 3;
     await deploy(net, [{ id: table, columns: [{ name: 'x' }] }]);
     await marksPassed(net);
@@ -397,7 +397,7 @@ describe('an incremental read', () => {
     expect(codes(second.text)).toContain('i200001');
   });
 
-  it('loses nothing in a long chain beside many writers', async () => {
+  it('loses no change in a long chain beside many writers', async () => {
     let { mark } = await read(net, 1);
     const seen = new Map<string, string>();
     let running = true;

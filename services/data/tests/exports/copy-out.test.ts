@@ -1,4 +1,5 @@
-// COPY over one connection: its bytes, the pace of its reader, and every way in which it can end early.
+// COPY over one connection: its bytes, the pace of its reader, and every way in which it can end
+// early.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
@@ -36,7 +37,7 @@ afterAll(async () => {
 });
 
 const copySql = (select: string) => `copy (${select}) to stdout with (format csv)`;
-/** Far more than is ever on its way: some 400 MB. */
+/** Far more than buffers hold: some 400 MB. */
 const large = copySql("select generate_series(1, 4000000), repeat('x', 100)");
 
 let begun: ReturnType<typeof copyOut> | undefined;
@@ -60,7 +61,7 @@ async function readAll(texts: string[]) {
 const sessions = async () =>
   (await observer.query('select pid, wait_event from pg_stat_activity where application_name = $1', [name])).rows;
 
-/** The pool has closed it, and PostgreSQL has ended what it did. */
+/** The pool has closed the connection, and PostgreSQL has ended its statement. */
 async function requireClosed() {
   expect(pool.totalCount).toBe(0);
   await eventually(async () => expect(await sessions()).toEqual([]));
@@ -73,7 +74,7 @@ const untilNothingIsSent = () =>
     expect(sentBytes).toBe(before);
   });
 
-it('sends the rows of all statements in order, counts them, and gives the connection back outside a transaction', async () => {
+it('sends the rows of all statements in order, counts them, and releases the connection outside a transaction', async () => {
   const rowsOf = (from: number, to: number) => copySql(`select n from generate_series(${from}, ${to}) n`);
   const { text, rows } = await readAll([rowsOf(1, 100_000), rowsOf(1, 0), rowsOf(100_001, 250_000)]);
   expect(rows).toBe(250_000);
@@ -111,8 +112,8 @@ it('ends the statement when it is aborted, with the reason', async () => {
   const abort = new AbortController();
   const copied = await begin([large], abort.signal);
   await copied.next();
-  abort.abort(new Error('the caller has gone'));
-  await expect(copied.next()).rejects.toThrow('the caller has gone');
+  abort.abort(new Error('the caller has left'));
+  await expect(copied.next()).rejects.toThrow('the caller has left');
   await requireClosed();
 });
 
@@ -136,19 +137,22 @@ const endings: Ending[] = [
   ],
 ];
 
-it.each(endings)('fails in the middle when %s, never as if it were whole', async (_, text, breaks, error) => {
-  // The statement after it would succeed.
-  const copied = await begin([text, copySql('select 1')]);
-  expect((await copied.next()).done).toBe(false);
-  await breaks();
-  await expect(
-    (async () => {
-      for (;;) if ((await copied.next()).done) return;
-    })(),
-  ).rejects.toThrow(error);
-  await requireClosed();
-  expect((await readAll([copySql('select 1')])).text).toBe('1\n');
-});
+it.each(endings)(
+  'fails in the middle when %s, and never ends as if it were complete',
+  async (_, text, breaks, error) => {
+    // The statement after it would succeed.
+    const copied = await begin([text, copySql('select 1')]);
+    expect((await copied.next()).done).toBe(false);
+    await breaks();
+    await expect(
+      (async () => {
+        for (;;) if ((await copied.next()).done) return;
+      })(),
+    ).rejects.toThrow(error);
+    await requireClosed();
+    expect((await readAll([copySql('select 1')])).text).toBe('1\n');
+  },
+);
 
 it('fails when the connection is cut after the last row and before the commit', async () => {
   const copied = await begin([copySql('select 1')]);

@@ -1,5 +1,6 @@
-// Loads and reads whose stream breaks at a random byte, by every cause: a load is merged whole or not at all, and CancelLoad
-// says which; a read ends with all rows or with an error. BROKEN_STREAMS: how many (200); BROKEN_STREAMS_SEED repeats a run.
+// Loads and reads whose stream breaks at a random byte, by every cause: a load is merged whole or
+// not at all, and CancelLoad says which; a read ends with all rows or with an error.
+// BROKEN_STREAMS: how many (200); BROKEN_STREAMS_SEED repeats a run.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -102,10 +103,10 @@ it(
       if (answered === undefined) broken += 1;
       const status = answered ?? (await outcomeOf(load_id, table));
       const content = await contentOf(table);
-      const told = { round, cause, at, bytes: bytes.length, answered, status };
-      expect({ ...told, ...content }).toEqual({ ...told, ...(status === 'completed' ? wanted : present) });
-      if (status !== 'completed') expect(told).toMatchObject({ status: 'cancelled' });
-      if (cause === 'the source fails' || cause === 'abort') expect(told).toMatchObject({ status: 'cancelled' });
+      const context = { round, cause, at, bytes: bytes.length, answered, status };
+      expect({ ...context, ...content }).toEqual({ ...context, ...(status === 'completed' ? wanted : present) });
+      if (status !== 'completed') expect(context).toMatchObject({ status: 'cancelled' });
+      if (cause === 'the source fails' || cause === 'abort') expect(context).toMatchObject({ status: 'cancelled' });
       present = content;
     }
     expect(broken).toBeGreaterThan(rounds / 4);
@@ -137,8 +138,8 @@ it(
       await endProcess(child, signal);
       const status = await outcomeOf(load_id, table);
       const content = await contentOf(table);
-      const told = { round, signal, status };
-      expect({ ...told, ...content }).toEqual({ ...told, ...(status === 'completed' ? wanted : present) });
+      const context = { round, signal, status };
+      expect({ ...context, ...content }).toEqual({ ...context, ...(status === 'completed' ? wanted : present) });
       present = content;
     }
   },
@@ -184,6 +185,6 @@ const defaults = (table: number) => ({
   columns: file_columns.map((target_column, position) => ({ position, target_column, date_format: '' })),
 });
 
-/** What has come of a load whose answer nobody got; from then on it is settled. */
+/** The outcome of a load whose answer was lost; asking for it settles it. */
 const outcomeOf = async (load_id: string, table_definition_id: number): Promise<string> =>
   eventually(async () => (await net.jobs.CancelLoad(caller, { load_id, table_definition_id })).status);

@@ -51,7 +51,7 @@ async function page(table: number, model: Model) {
 /** Requests a page a few times, once the table is known to be large. */
 async function askFor(table: number, model: Model) {
   const entry = await net.context.catalogue.get(1, { id: table });
-  await eventually(() => expect(net.context.counts.isLarge(entry)).toBe(true));
+  await eventually(() => expect(net.context.pages.counts.isLarge(entry)).toBe(true));
   for (let i = 0; i < 3; i += 1) await page(table, model);
 }
 
@@ -195,10 +195,10 @@ describe('indexes of large tables', () => {
   it('end with the process that makes them', async () => {
     await net.query(`drop index b_1.g_2_d2002`);
     const other = new pg.Pool({ connectionString: net.database.url, max: 3 });
-    const { counts, logger } = net.context;
+    const { pages, logger } = net.context;
     const killed = new Indexing({
       pool: other,
-      sizes: (counts as unknown as { sizes: never }).sizes,
+      sizes: (pages.counts as unknown as { sizes: never }).sizes,
       logger,
       rules: { minRows: 1 },
     });

@@ -1,5 +1,6 @@
-// AG Grid itself, as the judge of what a grid model means: the real client-side row model and the real filters of
-// ag-grid-community over rows in memory, in Node with a stand-in for the browser's document.
+// AG Grid itself as the reference of grid models: the real client-side row model and the real
+// filters of ag-grid-community over rows in memory, in Node with a stand-in for the browser's
+// document.
 import type { ColDef, GridApi, GridOptions } from 'ag-grid-community';
 import { Window } from 'happy-dom';
 import type { Kind, Model } from './grid-reference.ts';
@@ -8,7 +9,10 @@ import type { Kind, Model } from './grid-reference.ts';
 type Row = any;
 
 export type AgGrid = {
-  /** Opens a grid over rows; ties keep their order, so give them by svc_sk. Answers the rows that a model shows, in order. */
+  /**
+   * Opens a grid over rows, which are ordered by svc_sk because ties keep their order. The function
+   * returns the rows that a model shows, in order.
+   */
   open(rows: Row[], kinds: Record<string, Kind>): (model: Model) => Row[];
   close(): Promise<void>;
 };
@@ -29,7 +33,7 @@ const globals = [
   'cancelAnimationFrame',
 ] as const;
 
-/** Puts a document in place for the whole of a test file, and loads AG Grid. */
+/** Installs a document for a test file, and loads AG Grid. */
 export async function loadAgGrid(): Promise<AgGrid> {
   const browser = new Window();
   const put = (name: string, value: unknown) =>
@@ -78,7 +82,8 @@ const ordered = [
   'notBlank',
 ] as const;
 
-// A column of AG Grid has one filter, ours take several: each of our columns is one to sort by and one for each filter.
+// A column of AG Grid has one filter, ours has several: each of our columns becomes one to sort by
+// and one for each filter.
 function columnsOf(kinds: Record<string, Kind>): ColDef<Row>[] {
   return Object.entries(kinds).flatMap(([name, kind]) => {
     const column = (filter: string, value: (row: Row) => unknown, filterOptions?: typeof ordered): ColDef<Row> => ({
@@ -99,7 +104,8 @@ function columnsOf(kinds: Record<string, Kind>): ColDef<Row>[] {
   });
 }
 
-// AG Grid's dates are midnights of the browser's zone; the day is the one of UTC, as docs/how-to/grid.md says.
+// AG Grid's dates are midnights of the browser's zone; the day is the one of UTC, as
+// docs/how-to/grid.md says.
 function dayOf(value: string | null): Date | null {
   if (value === null) return null;
   const [year, month, day] = value.slice(0, 10).split('-').map(Number) as [number, number, number];
@@ -115,7 +121,7 @@ function show(api: GridApi<Row>, { filterModel, sortModel }: Model): Row[] {
     `${name} ${filterNames[filter.filterType]}`,
     filter,
   ]);
-  // It takes what it is given apart and completes it.
+  // AG Grid changes the model that it gets.
   api.setFilterModel(structuredClone(Object.fromEntries(filters)));
   api.applyColumnState({
     state: firstOfEach(sortModel).map(({ colId, sort, type }, sortIndex) => ({
@@ -134,7 +140,7 @@ function show(api: GridApi<Row>, { filterModel, sortModel }: Model): Row[] {
   return shown;
 }
 
-// A column can be sorted by once; a second time could change nothing.
+// A column is sorted by once; a second time has no effect.
 function firstOfEach(sortModel: Model['sortModel']): Model['sortModel'] {
   return sortModel.filter((item, i) => sortModel.findIndex(({ colId }) => colId === item.colId) === i);
 }

@@ -1,4 +1,5 @@
-// Bodies of POST /table_data/grid that are wrong in one way each; what is missing is filled in by the test.
+// Bodies of POST /table_data/grid that are wrong in one way each; the test fills in the other
+// fields.
 export const badBodies: Record<string, unknown>[] = [
   { startRow: -1 },
   { startRow: 5, endRow: 5 },

@@ -1,6 +1,7 @@
 import { create, type DataNet, deploy, givenData } from '../given.ts';
 
-// What scanners try first: each breaks out of a text, a number, a name or a keyword, for PostgreSQL and for others.
+// The first attempts of scanners: each breaks out of a text, a number, a name or a keyword, in
+// PostgreSQL or another database.
 const payloads = [
   "'",
   '"',
@@ -100,17 +101,17 @@ const grid = (body: Record<string, unknown>) =>
   net.call('POST', '/api/v1/table_data/grid', { table_definition_id: 1, startRow: 0, endRow: 100, ...body });
 
 describe('SQL in the grid', () => {
-  it.each(Object.entries(places))('is nothing but text as %s', async (_, { body, also }) => {
+  it.each(Object.entries(places))('is text as %s', async (_, { body, also }) => {
     for (const payload of payloads) {
       const answer = await grid(body(payload));
       expect({ payload, status: answer.status }).toEqual({ payload, status: answer.status === also ? also : 400 });
-      const told = ((answer.body.errors ?? []) as string[]).join(' ').replaceAll(payload, '');
-      expect(told).not.toMatch(/syntax error|does not exist|pg_|deployed_table|b_1\./);
+      const text = ((answer.body.errors ?? []) as string[]).join(' ').replaceAll(payload, '');
+      expect(text).not.toMatch(/syntax error|does not exist|pg_|deployed_table|b_1\./);
     }
     expect((await grid({})).body.rowCount).toBe(payloads.length);
   });
 
-  it('finds itself as the value that it is', async () => {
+  it('is found as the value of a row', async () => {
     for (const [id, payload] of payloads.entries()) {
       const { body } = await grid(filter({ type: 'equals', filter: payload }));
       expect(body.rows.map((row: { id: number }) => row.id)).toEqual([id]);

@@ -1,4 +1,5 @@
-// Random grid models over one table of every kind of column, and the values that its rows and its filters share.
+// Random grid models over one table with columns of every type, and the values that its rows and
+// filters share.
 import fc from 'fast-check';
 import type { Kind, Model } from './grid-reference.ts';
 
@@ -29,8 +30,8 @@ export const kinds = {
   open: 'boolean',
 } as const satisfies Record<string, Kind>;
 
-// Blanks of every sort, both cases of letters inside and outside ASCII, letters that fold to ASCII ones (Kelvin), accents both
-// ways, what LIKE and SQL take for special.
+// All kinds of blanks, both cases of letters inside and outside ASCII, letters that fold to ASCII
+// ones (Kelvin), accents in both forms, and the special characters of LIKE and SQL.
 const texts = [
   ...['', ' ', '  ', '\t', '\n', '\u00a0', '\u3000\u2003', '\u200b', ' a', 'a ', 'a\u00a0'],
   ...[
@@ -53,7 +54,8 @@ const texts = [
   ...['100%', 'a_b', 'a\\b', '%', '_', '\\', '*', "o'hara", '"x"', '$1', 'null', 'true', '0', '10', '9'],
   ...['\u212alm', 'klm', 'Ǆ', 'ǅ', 'ǆ', 'Ж', 'ж', 'Ω', 'ω', '\u2126', '日本'],
 ];
-// Apart, because they sort otherwise by code point than by UTF-16: signs beyond the first plane, and those at its end.
+// Apart, because their order by code point differs from that by UTF-16: characters beyond the first
+// plane, and those at its end.
 const beyond = ['😀', '😁', '𐐀', '𐐨'];
 const atTheEnd = ['\ufeff', '\ufeff ', 'ﬁ', 'Ａ', 'ａ'];
 const bigs = ['0', '-1', '10', '9007199254740991', '9007199254740992', '9007199254740993', '-9223372036854775808'];
@@ -68,20 +70,21 @@ const instants = [
   '1969-12-31T23:59:59.999Z',
 ];
 
-// Where we differ on purpose (docs/how-to/grid.md): the dotted capital I, the final sigma, letters younger than the database's
-// Unicode, and signs that sort apart by code point and by UTF-16.
+// The intended differences (docs/how-to/grid.md): the dotted capital I, the final sigma, letters
+// newer than the database's Unicode, and characters whose order differs by code point and by
+// UTF-16.
 const isAlike = (text: string) =>
   text.isWellFormed() && !/[\0İΣ\ua7cb-\ua7ff\ue000-\uffff]|[\u{16ea0}-\u{16ed3}]/u.test(text);
 const anyText = fc.string({ unit: 'grapheme', maxLength: 3 }).filter(isAlike);
 
 /** `count` records, the same in every run; bigints are strings. */
 export function makeRecords(count: number): Record<string, unknown>[] {
-  const strange = fc.sample(anyText, { numRuns: count, seed: 42 });
+  const unusual = fc.sample(anyText, { numRuns: count, seed: 42 });
   const pick = <T>(list: readonly T[], i: number): T | null =>
     i % (list.length + 1) === 0 ? null : (list[(i % (list.length + 1)) - 1] ?? null);
   return Array.from({ length: count }, (_, i) => ({
     id: (i * 7) % 1009,
-    name: i % 3 === 0 ? strange[i] : pick([...beyond, ...texts], i * 5 + (i >> 3)),
+    name: i % 3 === 0 ? unusual[i] : pick([...beyond, ...texts], i * 5 + (i >> 3)),
     note: pick([...atTheEnd, ...texts], i * 3 + 1),
     big: pick(bigs, i * 3 + (i >> 2)),
     amount: pick(numbers, i),
@@ -175,7 +178,7 @@ const sort = fc.oneof(
 
 const modelOf = (entries: fc.Arbitrary<[string, unknown]>[]): fc.Arbitrary<Model> =>
   fc.record({
-    // Few columns at a time, so that rows are left to tell one meaning from another.
+    // Few columns at a time, so that some rows match.
     filterModel: fc
       .uniqueArray(fc.oneof(...entries), { maxLength: 3, selector: ([name]) => name })
       .map((chosen) => Object.fromEntries(chosen) as Model['filterModel']),

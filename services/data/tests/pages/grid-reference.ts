@@ -1,9 +1,10 @@
-// The grid's semantics once more, as plainly as possible, over rows in memory. AG Grid itself (`ag-grid.ts`) judges most of it;
-// this one knows what its community edition lacks (sets) and where we differ on purpose (docs/how-to/grid.md).
+// A plain implementation of the grid's semantics over rows in memory. AG Grid itself (`ag-grid.ts`)
+// is the reference for most of them; this file has what its community edition lacks (sets), and the
+// intended differences (docs/how-to/grid.md).
 
 // biome-ignore lint/suspicious/noExplicitAny: rows and models are of any shape here
 type Any = any;
-/** `moment`: an instant that AG Grid shall see with its time of day. */
+/** `moment`: an instant that AG Grid gets with its time of day. */
 export type Kind = 'text' | 'number' | 'bigint' | 'date' | 'instant' | 'moment' | 'boolean';
 
 export type Model = {
@@ -12,7 +13,8 @@ export type Model = {
 };
 
 const shown = (value: Any) => (value === null ? null : String(value));
-// PostgreSQL folds sign by sign; JavaScript makes two signs of this one, so that AG Grid would not find İstanbul by "istanbul".
+// PostgreSQL folds character by character; JavaScript makes two characters of this one, so AG Grid
+// does not find İstanbul by "istanbul".
 const lower = (value: Any) => String(value).replaceAll('İ', 'i').toLowerCase();
 const isBlank = (value: Any, kind: Kind) => value === null || (kind === 'text' && value.trim() === '');
 

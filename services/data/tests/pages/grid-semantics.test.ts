@@ -43,7 +43,7 @@ const start = fc.constantFrom(0, 0, 0, 5, 40);
 const length = fc.constantFrom(1, 20, 200);
 
 describe('the grid', () => {
-  it('gives for any model the rows that AG Grid itself shows, in its order', async () => {
+  it('returns for any model the rows that AG Grid itself shows, in its order', async () => {
     await fc.assert(
       fc.asyncProperty(communityModel, start, length, (model, from, count) =>
         expectEqual(model, shown(model), from, count),
@@ -52,7 +52,7 @@ describe('the grid', () => {
     );
   });
 
-  it('gives with sets, too, what a plain reading of the rules gives', async () => {
+  it('returns for sets the rows of a plain implementation of the rules', async () => {
     await fc.assert(
       fc.asyncProperty(anyModel, start, length, (model, from, count) =>
         expectEqual(model, reference(rows, kinds, model), from, count),
@@ -62,7 +62,8 @@ describe('the grid', () => {
   });
 });
 
-// The table of docs/how-to/grid.md, line by line: places in `values` that each of the two shows, in order.
+// The table of docs/how-to/grid.md, line by line: the places in `values` that each of the two
+// shows, in order.
 describe('the grid differs from AG Grid on purpose', () => {
   const text = (type: string, filter: string) => ({ x: { filterType: 'text', type, filter } });
   const equals = (filter: string) => ({ x: { filterType: 'number', type: 'equals', filter } });

@@ -19,7 +19,7 @@ const grid = (body: Record<string, unknown>) =>
   net.call('POST', '/api/v1/table_data/grid', { table_definition_id: 1, startRow: 0, endRow: 1000, ...body });
 
 describe('the grid', () => {
-  it('shows rows as they were answered when they were made', async () => {
+  it('shows rows as they were answered when they were created', async () => {
     const { body } = await grid({ sortModel: [{ colId: 'svc_sk', sort: 'asc' }] });
     expect(body.rows).toEqual(rows);
   });
@@ -39,7 +39,7 @@ describe('the grid', () => {
     expect((await ask({ table_definition_key: "things' or 1=1 --", branch_id: 1 })).status).toBe(404);
   });
 
-  it('leaves deleted rows out unless they are asked for', async () => {
+  it('leaves deleted rows out unless they are requested', async () => {
     const row = await create(net, 1, { id: 5000 });
     await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [row.svc_sk] });
     const filterModel = { id: { filterType: 'number', type: 'equals', filter: 5000 } };
@@ -48,7 +48,7 @@ describe('the grid', () => {
     expect([body.rowCount, body.rows[0].svc_is_deleted]).toEqual([1, true]);
   });
 
-  it('sorts deleted rows that lack what is required now before all others', async () => {
+  it('sorts deleted rows that lack a value required now before all others', async () => {
     const key = { name: 'id', data_type: 'integer', is_primary_key: true };
     const table = (is_required: boolean) => ({ id: 2, columns: [key, { name: 'x', is_required }] });
     await deploy(net, [table(false)]);
@@ -140,7 +140,7 @@ describe('the grid', () => {
     expect((await grid({ sortModel })).body).toEqual((await grid({ sortModel: [{ colId: 'id', sort: 'desc' }] })).body);
   });
 
-  it('takes hostile text for text', async () => {
+  it('treats hostile text as text', async () => {
     for (const filter of ["'; drop schema b_1 cascade; --", "\\'; select 1 --", '$1', '$$x$$', '%', "' or '1'='1"]) {
       const { status, body } = await grid({ filterModel: { name: { filterType: 'text', type: 'equals', filter } } });
       expect([status, body.rowCount]).toEqual([200, rows.filter((row) => row.name === filter).length]);
@@ -152,7 +152,7 @@ describe('the grid', () => {
 describe('the list of rows', () => {
   const list = (query: string) => net.call('GET', `/api/v1/table_data?table_definition_id=1${query}`);
 
-  it('pages through everything once', async () => {
+  it('pages through all rows once', async () => {
     const ids = new Set<number>();
     for (let page = 1; page <= 5; page += 1) {
       const { body } = await list(`&per_page=40&page=${page}&sort=-amount`);

@@ -12,7 +12,7 @@ const columns: TableInput['columns'] = [
   { name: 'name', length: 40 },
 ];
 
-/** The texts of all statements, as they are sent. */
+/** The texts of all statements that were sent. */
 const sent: string[] = [];
 const { query } = pg.Client.prototype;
 
@@ -45,8 +45,8 @@ async function page(startRow: number, length: number, model: Model = {}) {
   return { count: answer.body.rowCount as number, ids: answer.body.rows.map((row: { id: number }) => row.id) };
 }
 
-/** Asks for other pages until the count of the model is remembered. */
-async function remembered(model: Model) {
+/** Reads other pages until the count of the model is cached. */
+async function cacheCount(model: Model) {
   let length = 0;
   await eventually(async () => {
     sent.length = 0;
@@ -76,7 +76,7 @@ describe('far pages', () => {
     ['with deleted ones', { include_deleted: true, sortModel: [{ colId: 'name', sort: 'asc' }] }],
   ];
 
-  it.each(models)('%s are the same from the beginning, from afar and from the end', async (_, model) => {
+  it.each(models)('%s are the same by scanning, and by counting in an index from either end', async (_, model) => {
     const all: number[] = [];
     const { count } = await page(0, 1, model);
     for (let start = 0; start < count; start += 1000) all.push(...(await page(start, 1000, model)).ids);
@@ -86,7 +86,7 @@ describe('far pages', () => {
     const expected = await net.query(`select c_1001 as id from b_1.t_1 where ${whole.where} order by ${whole.order}`);
     expect(all).toEqual(expected.map(({ id }) => id));
 
-    await remembered(model);
+    await cacheCount(model);
     const ends = [count - 1001, count - 1000, count - 30, count - 1, count, count + 1, count + 5000];
     for (const start of [120, 250, 975, 1000, 2500, Math.floor(count / 2) + 1, ...ends])
       expect([start, await page(start, 50, model)]).toEqual([start, { count, ids: all.slice(start, start + 50) }]);
@@ -103,16 +103,16 @@ describe('far pages', () => {
   }
 });
 
-describe('remembered counts', () => {
+describe('cached counts', () => {
   it('follow every kind of change', async () => {
     const model = { filterModel: partIs(2) };
-    await remembered(model);
+    await cacheCount(model);
     const { count } = await page(0, 1, model);
     const counts = async () => [
       (await page(0, 1, model)).count - count,
       (await page(0, 1, { ...model, include_deleted: true })).count - count,
     ];
-    await remembered({ ...model, include_deleted: true });
+    await cacheCount({ ...model, include_deleted: true });
     expect(await counts()).toEqual([0, 0]);
     const row = await create(net, 1, { id: rows + 1, part: 2 });
     expect(await counts()).toEqual([1, 1]);
@@ -131,10 +131,10 @@ describe('remembered counts', () => {
     expect(await counts()).toEqual([0, 1]);
   });
 
-  it('are taken as they are while nothing changes', async () => {
+  it('are used as they are while no row changes', async () => {
     let id = 0;
     await eventually(async () => {
-      id += 1; // a count as of a mark that is younger than what changed before
+      id += 1; // a count as of a mark that is later than the changes before
       const model = { filterModel: { id: { filterType: 'number', type: 'greaterThan', filter: id } } };
       const { count } = await page(0, 1, model);
       expect((await page(0, 2, model)).count).toBe(count);
@@ -145,28 +145,29 @@ describe('remembered counts', () => {
     });
   });
 
-  it('are counted anew when more has changed than is worth looking at', async () => {
+  it('are counted again after too many changes', async () => {
     const model = { filterModel: partIs(4) };
-    await remembered(model);
+    await cacheCount(model);
     const { count } = await page(0, 1, model);
     await net.query(
       `update b_1.t_1 set c_1002 = 5, svc_version = svc_version + 1, svc_updated_at = clock_timestamp() where c_1002 = 4`,
     );
     expect([count > 2001, (await page(0, 1, model)).count]).toEqual([true, 0]);
-    await remembered(model);
+    await cacheCount(model);
     expect((await page(0, 1, model)).count).toBe(0);
   });
 
-  it('are exact at every moment, also while writers commit later than others who began after them', async () => {
+  it('are exact at every moment, also while writers commit later than others that began after them', async () => {
     const model = { filterModel: partIs(1) };
-    await remembered(model);
+    await cacheCount(model);
     const { count } = await page(0, 1, model);
     const seen = new Set<number>();
     let writing = true;
     const write = async (writer: number) => {
       const client = new pg.Client({ connectionString: net.database.url });
       await client.connect();
-      // Each changes places between one row of part 1 and one of part 6 at a time, so their numbers stay the same.
+      // Each changes places between one row of part 1 and one of part 6 at a time, so their numbers
+      // stay the same.
       for (let round = 0; round < 60; round += 1) {
         await client.query('begin');
         await client.query(
@@ -198,9 +199,9 @@ describe('remembered counts', () => {
 
 describe('a page of an order alone', () => {
   // Planning it takes longer than reading it.
-  it('is not planned anew each time', async () => {
+  it('is not planned each time', async () => {
     const model = { sortModel: [{ colId: 'name', sort: 'desc' }] };
-    await remembered(model);
+    await cacheCount(model);
     const { pools } = net.context;
     const timesOfOnePlan = async () => {
       const clients = await Promise.all(Array.from({ length: pools.rows.totalCount }, () => pools.rows.connect()));
@@ -216,16 +217,17 @@ describe('a page of an order alone', () => {
   });
 });
 
-describe('pages of a large table that take long', () => {
-  it('leave connections to everybody else', async () => {
+describe('slow pages of a large table', () => {
+  it('leave connections to other requests', async () => {
     await deploy(net, [{ id: 2, columns }]);
     await create(net, 2, { id: 1 });
-    await remembered({});
+    await cacheCount({});
     const blocker = new pg.Client({ connectionString: net.database.url });
     await blocker.connect();
     await blocker.query('begin');
     await blocker.query('lock table b_1.t_1 in access exclusive mode');
-    // Each asked for the first time: a page that may be remembered only waits to hear when the table changed last.
+    // Each requested for the first time: a repeated page would wait for the query of the last
+    // change.
     const stuck = Array.from({ length: 20 }, (_, place) => page(7_000 + place, 1).catch(() => undefined));
     const isStuck = `select count(*)::int as n from pg_locks where relation = 'b_1.t_1'::regclass and not granted`;
     await eventually(async () => expect((await net.query(isStuck))[0]?.n).toBe(6));

@@ -70,7 +70,7 @@ describe('lookups', () => {
     expect(await lookups()).toEqual([paris, { ...none, twin: 1 }, { ...none, country_code: '"quoted"' }]);
   });
 
-  it('come with the list and with one row, too, and only when asked for', async () => {
+  it('are in the list and in one row, too, and only on request', async () => {
     const query = 'table_definition_id=3&sort=id&include_lookups=true';
     const list = await net.call('GET', `${path}?${query}`);
     expect(list.body.data[0].svc_lookups).toEqual(paris);
@@ -88,7 +88,7 @@ describe('lookups', () => {
     expect(await lookups(net.call, { table_definition_id: 1, sortModel: [] })).toEqual([{}, {}, {}]);
   });
 
-  it('show nothing of a table that the caller may not view', async () => {
+  it('are null for a table that the caller may not view', async () => {
     const permission = (id: number) => ({ action: 'view', resource_type: 'domain', resource_id: id });
     net.rights.set(7, { license_type: 'end_user', permissions: [permission(1)] });
     expect((await lookups(net.as({ userId: 7 })))[0]).toEqual({ ...none, country_code: 'France' });
@@ -96,11 +96,11 @@ describe('lookups', () => {
     expect((await lookups(net.as({ userId: 8 })))[0]).toEqual(paris);
   });
 
-  it('show nothing of a deleted record', async () => {
-    await create(net, 1, { code: 'ZZ', name: 'Gone' });
+  it('are null for a deleted record', async () => {
+    await create(net, 1, { code: 'ZZ', name: 'Deleted' });
     const city = await create(net, 3, { id: 9, country_code: 'ZZ' });
     const filterModel = { id: { filterType: 'number', type: 'equals', filter: 9 } };
-    expect(await lookups(net.call, { filterModel })).toEqual([{ ...none, country_code: 'Gone' }]);
+    expect(await lookups(net.call, { filterModel })).toEqual([{ ...none, country_code: 'Deleted' }]);
     await remove(net.call, 3, [city.svc_sk]);
     const query = 'table_definition_id=1&q=code:eq:ZZ';
     await remove(net.call, 1, [(await net.call('GET', `${path}?${query}`)).body.data[0].svc_sk]);
@@ -115,7 +115,7 @@ describe('lookups', () => {
     await patch(net.call, 1, ids.FR as number, { name: 'France' });
   });
 
-  it('follow a new deployment of the referenced table alone, whether columns come or go', async () => {
+  it('follow a deployment of the referenced table alone, whether it adds or drops columns', async () => {
     await deploy(net, [{ ...countries, version: 2, lookup_display_column_id: 1003 }]);
     expect((await lookups())[0].country_code).toBe('Hexagon');
     const [code, area, name] = countries.columns;

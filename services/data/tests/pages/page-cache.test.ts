@@ -1,4 +1,5 @@
-// Pages that come from memory are the pages that PostgreSQL would have written: whatever is written, by whom and however, is in the next one.
+// Cached pages equal the pages that PostgreSQL would write: every write, by any caller and channel,
+// is in the next page.
 import { callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
@@ -48,24 +49,24 @@ async function list(table: number) {
   return body as { data: Row[]; meta: { total_count: number } };
 }
 
-/** Asks until it is answered from memory. */
-async function remembered<T>(ask: () => Promise<T>): Promise<T> {
+/** Repeats a request until it is answered from the cache. */
+async function cached<T>(ask: () => Promise<T>): Promise<T> {
   return eventually(async () => {
-    const before = net.context.pageCache.hits;
+    const before = net.context.pages.cache.hits;
     const answer = await ask();
-    expect(net.context.pageCache.hits).toBe(before + 1);
+    expect(net.context.pages.cache.hits).toBe(before + 1);
     return answer;
   });
 }
 
-/** What PostgreSQL writes for the page: one that nobody has asked for. */
+/** The page as PostgreSQL writes it: by a request that has not been made before. */
 let asked = 0;
 async function truth(table: number) {
   asked += 1;
   return page(table, { endRow: 100 + asked });
 }
 
-it('what is asked for again comes from memory, the same to the byte', async () => {
+it('a page that is requested again comes from the cache, equal to the byte', async () => {
   const { id } = await givenTable();
   const ask = async () => {
     const answer = await fetch(`${net.baseUrl}/api/v1/table_data/grid`, {
@@ -76,12 +77,12 @@ it('what is asked for again comes from memory, the same to the byte', async () =
     return { text: await answer.text(), type: answer.headers.get('content-type') };
   };
   const first = await ask();
-  expect(await remembered(ask)).toEqual(first);
+  expect(await cached(ask)).toEqual(first);
   expect(JSON.parse(first.text)).toEqual(await truth(id));
   expect((await page(id, { sortModel: [{ colId: 'code', sort: 'asc' }] })).rows[0]?.code).toBe('c1');
   const listed = await list(id);
-  expect(await remembered(() => list(id))).toEqual(listed);
-  expect(net.context.pageCache.size).toBeGreaterThan(first.text.length);
+  expect(await cached(() => list(id))).toEqual(listed);
+  expect(net.context.pages.cache.size).toBeGreaterThan(first.text.length);
 });
 
 type Given = { id: number; rows: Row[] };
@@ -94,7 +95,7 @@ const ways: [string, (given: Given) => Promise<unknown>][] = [
     async ({ id, rows }) => {
       const row = rows[1]?.svc_sk as number;
       await remove(net.call, id, [row]);
-      await remembered(() => page(id));
+      await cached(() => page(id));
       return restore(net.call, id, [row]);
     },
   ],
@@ -103,7 +104,7 @@ const ways: [string, (given: Given) => Promise<unknown>][] = [
     async ({ id, rows }) => {
       const row = rows[1]?.svc_sk as number;
       await patch(net.call, id, row, { name: 'changed' });
-      await remembered(() => page(id));
+      await cached(() => page(id));
       const [, first] = await versionsOf(net.call, id, row);
       return revert(net.call, id, row, first.svc_version);
     },
@@ -143,40 +144,40 @@ const ways: [string, (given: Given) => Promise<unknown>][] = [
   ],
 ];
 
-it.each(ways)('the next page knows it when %s', async (_, change) => {
+it.each(ways)('the next page shows it when %s', async (_, change) => {
   const given = await givenTable();
   const { id } = given;
   await page(id);
-  const before = await remembered(() => page(id));
+  const before = await cached(() => page(id));
   await change(given);
   const after = await page(id);
   expect(after).toEqual(await truth(id));
   expect(after).not.toEqual(before);
-  expect(await remembered(() => page(id))).toEqual(after);
+  expect(await cached(() => page(id))).toEqual(after);
 });
 
-it('a write that was under way when the page was remembered is in the next one when it is done', async () => {
+it('a write that was open when the page was cached is in the next page after its commit', async () => {
   const { id } = await givenTable();
   const writer = new pg.Client({ connectionString: net.database.url });
   await writer.connect();
   try {
     await page(id);
-    await remembered(() => page(id));
+    await cached(() => page(id));
     await writer.query('begin');
     await writer.query(
       `insert into b_1.t_${id} (svc_created_at, svc_updated_at, c_${id * 1000 + 1}, c_${id * 1000 + 2})
        values (clock_timestamp(), date_trunc('milliseconds', clock_timestamp()), 'c7', 'late')`,
     );
-    expect((await remembered(() => page(id))).rowCount).toBe(3);
-    // While it is under way, another page is remembered and one is read anew after a change of somebody else's.
+    expect((await cached(() => page(id))).rowCount).toBe(3);
+    // While it is open, another page is cached, and one is read again after another change.
     const other = { startRow: 1 };
     await page(id, other);
-    await remembered(() => page(id, other));
-    await create(net, id, { code: 'c6', name: 'meanwhile' });
+    await cached(() => page(id, other));
+    await create(net, id, { code: 'c6', name: 'between' });
     expect((await page(id)).rowCount).toBe(4);
     for (let i = 0; i < 5; i += 1) {
       expect((await page(id)).rowCount).toBe(4);
-      await new Promise((resolve) => setTimeout(resolve, 700)); // marks come and go
+      await new Promise((resolve) => setTimeout(resolve, 700)); // for several new marks
     }
     await writer.query('commit');
     expect((await page(id)).rowCount).toBe(5);
@@ -186,11 +187,11 @@ it('a write that was under way when the page was remembered is in the next one w
   }
 });
 
-it('everybody finds in the next page what he has written, however many write', async () => {
+it('each of many writers finds its write in the next page', async () => {
   const { id } = await givenTable();
   for (let round = 0; round < 3; round += 1) {
     await page(id);
-    await remembered(() => page(id));
+    await cached(() => page(id));
     const mine = Array.from({ length: 12 }, (_, i) => `c-${round}-${i}`);
     await Promise.all(
       mine.map(async (code) => {
@@ -199,10 +200,10 @@ it('everybody finds in the next page what he has written, however many write', a
       }),
     );
   }
-  expect(await remembered(() => page(id))).toEqual(await truth(id));
+  expect(await cached(() => page(id))).toEqual(await truth(id));
 });
 
-it('pages with lookups know what they refer to', async () => {
+it('pages with lookups show changes of the referenced records', async () => {
   last += 10;
   const [target, table] = [last, last + 1];
   await deploy(net, [
@@ -217,10 +218,10 @@ it('pages with lookups know what they refer to', async () => {
   expect(await ask()).toContain('after');
 });
 
-it('who may not view a table gets none of its pages, remembered or not', async () => {
+it('a caller that may not view a table gets none of its pages, cached or not', async () => {
   const { id } = await givenTable();
   await page(id);
-  await remembered(() => page(id));
+  await cached(() => page(id));
   net.rights.set(7, { license_type: 'viewer', permissions: [] });
   const statusOf = async (claims: object) =>
     (await net.as(claims)('POST', '/api/v1/table_data/grid', bodyOf(id))).status;

@@ -1,4 +1,5 @@
-// Statements of single rows come again and again: PostgreSQL plans each a few times, sees that one plan serves all values, and keeps it.
+// Statements of single rows are repeated: PostgreSQL plans each a few times, finds that one plan
+// serves all values, and keeps it.
 
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
@@ -7,7 +8,7 @@ import { run } from '../../src/postgres/pools.ts';
 import { readRecord } from '../../src/records/record-input.ts';
 import { insertSql, showSql, updateSql } from '../../src/records/write-sql.ts';
 import type { Origin } from '../../src/rows/origin.ts';
-import { type Statement, unseenIn } from '../../src/sql/statement.ts';
+import { anyHiddenFromPlanner, type Statement } from '../../src/sql/statement.ts';
 import type { DeployedTable } from '../../src/tables/table.ts';
 import { type DataNet, deploy, givenData } from '../given.ts';
 
@@ -43,7 +44,10 @@ afterAll(async () => {
   await net.stop();
 });
 
-/** How often PostgreSQL planned a statement for its values, when it has come so many times that it needn't any more. */
+/**
+ * How often PostgreSQL planned a statement for its values, after it was run often enough to have a
+ * generic plan.
+ */
 async function plansOf(write: (time: number) => Statement): Promise<number> {
   const { text } = write(0);
   for (let time = 1; time <= times; time += 1) await run(pool, write(time));
@@ -51,7 +55,7 @@ async function plansOf(write: (time: number) => Statement): Promise<number> {
     text: 'select custom_plans::int, generic_plans::int from pg_prepared_statements where statement = $1::text',
     values: [text],
   });
-  expect((found?.custom_plans ?? 0) + (found?.generic_plans ?? 0)).toBe(times - 1); // named when it comes again
+  expect((found?.custom_plans ?? 0) + (found?.generic_plans ?? 0)).toBe(times - 1); // prepared from the second time on
   return found?.custom_plans ?? 0;
 }
 
@@ -71,11 +75,11 @@ it.each(statements)('%s', async (_name, write) => {
   expect(await plansOf(write)).toBe(5);
 });
 
-it('but not a statement whose array the planner sees', async () => {
+it('a statement whose array the planner sees is planned each time', async () => {
   const write = (list: string) => (time: number) => ({
     text: `select svc_sk from b_1.t_1 where svc_sk = ${list}`,
     values: [[String(time)]],
   });
   expect(await plansOf(write('any($1::bigint[])'))).toBe(times - 1);
-  expect(await plansOf(write(unseenIn('$1::bigint[]', 'bigint')))).toBe(5);
+  expect(await plansOf(write(anyHiddenFromPlanner('$1::bigint[]', 'bigint')))).toBe(5);
 });

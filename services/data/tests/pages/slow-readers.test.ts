@@ -1,5 +1,6 @@
-// Clients that ask for the largest pages and don't take them: no transaction or connection to PostgreSQL waits for them, others are served,
-// and they cost no more memory than their pages, which are let go with them.
+// Clients that request the largest pages and don't read them: no transaction or connection to
+// PostgreSQL waits for them, others are served, and they cost no more memory than their pages,
+// which are freed with them.
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { callHeaders } from '@almanac/testkit/call';
@@ -41,7 +42,7 @@ afterAll(async () => {
 
 const page = { table_definition_id: 1, startRow: 0, endRow: 1000 };
 
-/** Asks for a page, reads the first of it and stops. */
+/** Requests a page, reads its first bytes and stops. */
 async function askSlowly(): Promise<Socket> {
   const body = JSON.stringify(page);
   const headers = Object.entries({
@@ -71,7 +72,7 @@ const busy = async () => {
   return rows;
 };
 
-it('hold nothing but their pages, wave after wave', async () => {
+it('hold no memory but their pages, wave after wave', async () => {
   const whole = await data.call('POST', '/api/v1/table_data/grid', page);
   const pageMb = JSON.stringify(whole.body).length / MB;
   expect(pageMb).toBeGreaterThan(3);
@@ -88,7 +89,7 @@ it('hold nothing but their pages, wave after wave', async () => {
     peaks.push(residentMb());
     for (const socket of sockets) socket.destroy();
   }
-  // The first waves make the heap as large as it has to be.
+  // The heap grows during the first waves.
   const [first, , , , , latest] = peaks as [number, number, number, number, number, number];
   expect({ peaks, grown: latest - first < 2 * clients * pageMb }).toEqual({ peaks, grown: true });
 });

@@ -1,5 +1,5 @@
-// PostgreSQL is stopped and started, or crashes, again and again while rows are written: what was acknowledged is there, what was not is
-// there once or not at all, and nobody has to start the service again. RESTARTS: how often (6).
+// PostgreSQL restarts or crashes repeatedly while rows are written: acknowledged writes are there,
+// others are there once or not at all, and the service needs no restart. RESTARTS: how often (6).
 import { eventually } from '@almanac/testkit/eventually';
 import { type Cluster, createTestDatabase, startPostgres } from '@almanac/testkit/postgres';
 import { type DataNet, deploy, givenData } from '../given.ts';
@@ -11,7 +11,7 @@ let cluster: Cluster;
 let net: DataNet;
 
 beforeAll(async () => {
-  // A crash of PostgreSQL alone loses what it has not handed to the system yet.
+  // A crash of PostgreSQL alone loses the data that it has not passed to the system yet.
   cluster = await startPostgres({ more: { synchronous_commit: 'on', full_page_writes: 'on' } });
   net = await givenData({ database: await createTestDatabase('data', cluster.url) });
   await deploy(net, [
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 type Sent = { numbers: number[]; status: number };
 
-it('acknowledged writes survive, callers are told 503 meanwhile, and work goes on by itself', async () => {
+it('acknowledged writes survive, callers get 503 during the restart, and work continues without help', async () => {
   const sent: Sent[] = [];
   const acknowledged = () => sent.filter(({ status }) => status < 300).length;
   let next = 0;
@@ -44,7 +44,7 @@ it('acknowledged writes survive, callers are told 503 meanwhile, and work goes o
     if (answer.status === 503) retryAfter.add(answer.headers.get('retry-after'));
     sent.push({ numbers, status: answer.status });
     if (answer.status !== 503 || how === 0) return;
-    // With a key it is found out by repeating.
+    // With a key, repeating the request shows the outcome.
     await eventually(async () => expect((await send()).status).toBeLessThan(300), { everyMs: 100 });
     sent.push({ numbers, status: 200 });
   };
@@ -73,7 +73,7 @@ it('acknowledged writes survive, callers are told 503 meanwhile, and work goes o
   expect([...times.values()].filter((each) => each > 1)).toEqual([]);
   // Whole or not at all.
   for (const { numbers } of sent) expect(new Set(numbers.map((n) => times.has(n))).size).toBe(1);
-  // What changed is announced, as always.
+  // Changes are announced, as always.
   const behind = `select from announced_rows where until < (select max(svc_updated_at) from b_1.t_${table})`;
   await eventually(async () => expect(await net.query(behind)).toEqual([]));
 }, 600_000);

@@ -1,4 +1,5 @@
-// After all kinds of work the connections of the pools are as new ones are: whoever is served next meets nothing of anybody else.
+// After all kinds of work the connections of the pools are like new ones: no setting of a call is
+// left for the next.
 import type pg from 'pg';
 import { load, read } from '../files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from '../given.ts';
@@ -12,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => net.stop());
 
-/** What each connection of a pool has that a new one hasn't. */
+/** The settings and objects of each connection of a pool that a new one lacks. */
 async function leftIn(pool: pg.Pool): Promise<unknown[]> {
   const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
   try {
@@ -32,7 +33,7 @@ async function leftIn(pool: pg.Pool): Promise<unknown[]> {
   }
 }
 
-it('nothing stays in a connection that goes back to its pool', async () => {
+it('a connection that returns to its pool keeps no state', async () => {
   const columns = [{ name: 'code', length: 5, is_primary_key: true }, { name: 'x' }];
   await deploy(net, [{ id: 1, columns }]);
   await deploy(net, [{ id: 2, branch_id: 2, columns }], { accountId: 2 });

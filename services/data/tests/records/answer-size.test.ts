@@ -1,5 +1,6 @@
-// Rows that are more than an answer holds, though each cell is within the rules: every way to read or write them says so, and changes
-// nothing. Without that bound PostgreSQL fails at 1 GB, and Node at 512 MB with the whole process.
+// Rows that exceed an answer, though each cell is within the rules: every way to read or write them
+// refuses, and a write changes no row. Without the limit PostgreSQL fails at 1 GB, and Node at 512
+// MB with the whole process.
 import { ExactNumber } from '@almanac/service-kit/api/json-body';
 import { limits } from '@almanac/service-kit/limits';
 import { mayOverflow, withinAnswerSql } from '../../src/rows/answer-size.ts';
@@ -56,8 +57,8 @@ const full = {
 };
 const byNumber = (sort: 'asc' | 'desc') => ({ sortModel: [{ colId: 'n', sort }] });
 
-describe('rows that are more than an answer holds', () => {
-  it('are refused in a page of the grid, which as many as fit are not', async () => {
+describe('rows that exceed an answer', () => {
+  it('are refused in a page of the grid; as many as fit are answered', async () => {
     const page = await grid(0, fitting, byNumber('asc'));
     expect({ status: page.status, rows: page.body.rows.length }).toEqual({ status: 200, rows: fitting });
     expect(page.body.rows.map(({ n }: { n: number }) => n)).toEqual(Array.from({ length: fitting }, (_, i) => i + 1));
@@ -99,7 +100,7 @@ describe('rows that are more than an answer holds', () => {
   });
 });
 
-it('are told at the byte', async () => {
+it('are refused from the first byte too many', async () => {
   const answer = (bytes: number) => net.query(`select ${withinAnswerSql("'whole'", `${bytes}::bigint`)} as json`);
   expect(await answer(limits.answerBytes)).toEqual([{ json: 'whole' }]);
   await expect(answer(limits.answerBytes + 1)).rejects.toMatchObject({ code: '54000' });

@@ -1,4 +1,5 @@
-// Random batches, applied to a plain list in memory as well: what is refused, with which status, and what the table holds then.
+// Random batches, also applied to a plain list in memory: both agree on refusals, their status and
+// the rows afterwards.
 import fc from 'fast-check';
 import { type DataNet, deploy, givenData } from '../given.ts';
 
@@ -13,7 +14,7 @@ afterAll(() => net.stop());
 
 type Record = { code?: string | null; parent?: string | null; n?: unknown };
 type Row = { id: number; version: number; deleted: boolean; code: string; parent: string | null; n: number };
-/** `row`: which of the live rows, seldom of the deleted ones, or one that isn't there. */
+/** `row`: a live row, seldom a deleted one, or one that doesn't exist. */
 type Drawn =
   | { operation: 'create'; record: Record }
   | { operation: 'update'; row: number; guard: number | undefined; record: Record }
@@ -120,41 +121,44 @@ const first = ['A', 'B', 'C', 'D', 'E', 'F'].map(
   (key, n): Drawn => ({ operation: 'create', record: { code: key, parent: n % 3 ? 'A' : null, n } }),
 );
 
-it.each([false, true])('a batch does what a plain list would do, or nothing; hierarchy: %j', async (is_hierarchy) => {
-  const seen = new Map<number, number>();
-  const batches = fc.array(fc.array(drawn, { minLength: 1, maxLength: 5 }), { minLength: 8, maxLength: 12 });
-  const property = fc.asyncProperty(batches, async (all) => {
-    last += 1;
-    await deploy(net, [
-      {
-        id: last,
-        columns: [
-          { name: 'code', length: 2, is_primary_key: true },
-          { name: 'parent', length: 2, foreign_key_table_id: last, is_hierarchy },
-          { name: 'n', data_type: 'integer', is_required: true },
-        ],
-      },
-    ]);
-    let rows: Row[] = [];
-    for (const some of [first, ...all]) {
-      const operations = some.map((each, place) => aim(rows, each, place));
-      const expected = apply(rows, operations, is_hierarchy);
-      const answer = await net.call('POST', '/api/v1/table_data/batch', { table_definition_id: last, operations });
-      const told = { operations, rows, errors: answer.body.errors };
-      const status = typeof expected === 'number' ? expected : 200;
-      expect({ status: answer.status, ...told }).toEqual({ status, ...told });
-      if (status !== 200) for (const error of answer.body.errors) expect(error).toMatch(/^Operation [0-4]: ./);
-      seen.set(status, (seen.get(status) ?? 0) + 1);
-      const now = await readRows(last);
-      const wanted = typeof expected === 'number' ? rows : expected;
-      const created = now.slice(rows.length).map(({ id }) => id);
-      expect(now.map(plain)).toEqual(
-        wanted.map((each) => plain({ ...each, id: each.id || (created.shift() as number) })),
-      );
-      rows = now;
-    }
-  });
-  await fc.assert(property, { numRuns: 25 });
-  expect([...seen.keys()].toSorted()).toEqual([200, 400, 404, 412, 422]);
-  expect(seen.get(200)).toBeGreaterThan(20);
-});
+it.each([false, true])(
+  'a batch has the effect that it has on a plain list, or none; hierarchy: %j',
+  async (is_hierarchy) => {
+    const seen = new Map<number, number>();
+    const batches = fc.array(fc.array(drawn, { minLength: 1, maxLength: 5 }), { minLength: 8, maxLength: 12 });
+    const property = fc.asyncProperty(batches, async (all) => {
+      last += 1;
+      await deploy(net, [
+        {
+          id: last,
+          columns: [
+            { name: 'code', length: 2, is_primary_key: true },
+            { name: 'parent', length: 2, foreign_key_table_id: last, is_hierarchy },
+            { name: 'n', data_type: 'integer', is_required: true },
+          ],
+        },
+      ]);
+      let rows: Row[] = [];
+      for (const some of [first, ...all]) {
+        const operations = some.map((each, place) => aim(rows, each, place));
+        const expected = apply(rows, operations, is_hierarchy);
+        const answer = await net.call('POST', '/api/v1/table_data/batch', { table_definition_id: last, operations });
+        const context = { operations, rows, errors: answer.body.errors };
+        const status = typeof expected === 'number' ? expected : 200;
+        expect({ status: answer.status, ...context }).toEqual({ status, ...context });
+        if (status !== 200) for (const error of answer.body.errors) expect(error).toMatch(/^Operation [0-4]: ./);
+        seen.set(status, (seen.get(status) ?? 0) + 1);
+        const now = await readRows(last);
+        const wanted = typeof expected === 'number' ? rows : expected;
+        const created = now.slice(rows.length).map(({ id }) => id);
+        expect(now.map(plain)).toEqual(
+          wanted.map((each) => plain({ ...each, id: each.id || (created.shift() as number) })),
+        );
+        rows = now;
+      }
+    });
+    await fc.assert(property, { numRuns: 25 });
+    expect([...seen.keys()].toSorted()).toEqual([200, 400, 404, 412, 422]);
+    expect(seen.get(200)).toBeGreaterThan(20);
+  },
+);

@@ -1,4 +1,4 @@
-// POST /table_data/batch: many writes of one table, all or nothing, and everything that is in the way in one answer.
+// POST /table_data/batch: many writes of one table, all or nothing; one answer names every problem.
 import { createHash } from 'node:crypto';
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
 import { gaps, remove, versionsOf } from '../versions.ts';
@@ -34,7 +34,7 @@ const batch = (table: number, operations: unknown, headers = {}, call = net.call
   call('POST', '/api/v1/table_data/batch', { table_definition_id: table, operations }, headers);
 const added = (record: Op): Op => ({ operation: 'create', record });
 const changed = (id: unknown, record: Op, version?: number): Op => ({ operation: 'update', id, record, version });
-const gone = (id: unknown, version?: number): Op => ({ operation: 'delete', id, version });
+const deletion = (id: unknown, version?: number): Op => ({ operation: 'delete', id, version });
 
 const rowsOf = async (table: number) =>
   (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=svc_sk&per_page=1000`)).body.data;
@@ -81,11 +81,11 @@ describe('a batch', () => {
       big: '9223372036854775807',
     };
     const answer = await batch(table, [
-      gone(c),
+      deletion(c),
       changed(b, { x: 'b', n: null }),
       added({ code: 'E', ...values }),
       changed(a, { j: null, code: 'AA' }),
-      gone(d),
+      deletion(d),
       added({ code: 'F' }),
     ]);
     expect(answer).toMatchObject({
@@ -109,7 +109,7 @@ describe('a batch', () => {
     expect(await gaps(net, table)).toEqual([]);
   });
 
-  it('leaves versions that say who, how, at whose request and when: all at one time', async () => {
+  it('leaves versions with their caller, channel, request and time: all at one time', async () => {
     const table = await givenTable();
     const [a, b] = (await givenRows(table, 'A', 'B')) as [number, number];
     net.rights.set(7, {
@@ -117,7 +117,7 @@ describe('a batch', () => {
       permissions: [{ action: 'edit', resource_type: 'account', resource_id: 1 }],
     });
     const call = net.as({ userId: 7 });
-    const { body } = await batch(table, [changed(a, { x: 'new' }), gone(b), added({ code: 'C' })], {}, call);
+    const { body } = await batch(table, [changed(a, { x: 'new' }), deletion(b), added({ code: 'C' })], {}, call);
     const versions = await Promise.all([a, b, body.created[0].svc_sk].map((id) => versionsOf(net.call, table, id)));
     const newest = versions.map(([version]) => version);
     expect(newest.map(({ action, channel, user_id }) => [action, channel, user_id])).toEqual([
@@ -129,7 +129,7 @@ describe('a batch', () => {
     expect(newest[0].changed_columns).toEqual(['x']);
   });
 
-  it('changes in each row what its operation names and nothing else', async () => {
+  it('changes in each row only the columns that its operation names', async () => {
     const table = await givenTable([{ name: 'x' }, { name: 'y', data_type: 'integer' }]);
     const ids = await givenRows(table, 'A', 'B', 'C');
     await batch(
@@ -158,7 +158,7 @@ describe('a batch', () => {
     expect((await batch(table, [])).status).toBe(400);
     const { status, body } = await batch(table, many(1000));
     expect([status, body.created.map((row: Op) => row.code)]).toEqual([200, many(1000).map((_, n) => String(n))]);
-    const all = body.created.map((row: Op) => gone(row.svc_sk, 1));
+    const all = body.created.map((row: Op) => deletion(row.svc_sk, 1));
     expect((await batch(table, all)).body.deleted_count).toBe(1000);
   });
 
@@ -192,12 +192,12 @@ describe('a batch', () => {
   it('answers 400 to two operations on the same row, naming both', async () => {
     const table = await givenTable();
     const [a, b] = await givenRows(table, 'A', 'B');
-    await expectRefused(table, [gone(a), gone(b), changed(a, { x: 'y' })], 400, [
+    await expectRefused(table, [deletion(a), deletion(b), changed(a, { x: 'y' })], 400, [
       `Operation 2: record ${a} is named by operation 0 already`,
     ]);
   });
 
-  it('asks for the right to edit, and finds no table of another account', async () => {
+  it('requires the right to edit, and finds no table of another account', async () => {
     const table = await givenTable();
     const view = [{ action: 'view', resource_type: 'account', resource_id: 1 }];
     net.rights.set(11, { license_type: 'developer', permissions: view });
@@ -216,21 +216,21 @@ describe('a batch', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    expect((await batch(table, [gone(a)], { 'idempotency-key': 'b' })).status).toBe(422);
+    expect((await batch(table, [deletion(a)], { 'idempotency-key': 'b' })).status).toBe(422);
     expect(await codesOf(table)).toEqual(['A', 'B']);
   });
 });
 
 describe('a batch that is refused', () => {
-  it('names the records that are absent, before everything else', async () => {
+  it('names the records that are absent, before every other problem', async () => {
     const table = await givenTable();
     const [a, b] = await givenRows(table, 'A', 'B');
     await remove(net.call, table, [a as number]);
-    await expectRefused(table, [changed(a, { x: 'y' }), gone(987_654), gone(b, 5)], 404, [
+    await expectRefused(table, [changed(a, { x: 'y' }), deletion(987_654), deletion(b, 5)], 404, [
       `Operation 0: record ${a} not found`,
       'Operation 1: record 987654 not found',
     ]);
-    await expectRefused(table, [added({ code: 'too long' }), gone(987_654)], 404, [
+    await expectRefused(table, [added({ code: 'too long' }), deletion(987_654)], 404, [
       'Operation 1: record 987654 not found',
     ]);
   });
@@ -239,13 +239,13 @@ describe('a batch that is refused', () => {
     const table = await givenTable();
     const [a, b] = await givenRows(table, 'A', 'B');
     await batch(table, [changed(a, { x: 'y' })]);
-    await expectRefused(table, [gone(a, 1), changed(b, { x: 5 }, 1)], 412, [
+    await expectRefused(table, [deletion(a, 1), changed(b, { x: 5 }, 1)], 412, [
       `Operation 0: record ${a} has been changed since it was read: it has version 2, not 1`,
     ]);
-    expect((await batch(table, [gone(a, 2), changed(b, { x: 'y' }, 1)])).status).toBe(200);
+    expect((await batch(table, [deletion(a, 2), changed(b, { x: 'y' }, 1)])).status).toBe(200);
   });
 
-  it('tells every value that breaks a rule, every key that is taken and every missing reference at once', async () => {
+  it('names every value that breaks a rule, every taken key and every missing reference in one answer', async () => {
     const parent = await givenTable();
     await givenRows(parent, 'P');
     const table = await givenTable([
@@ -280,7 +280,7 @@ describe('a batch that is refused', () => {
     );
   });
 
-  it('tells what only the constraints find', async () => {
+  it('names the problems that only the constraints find', async () => {
     const table = await givenTable([{ name: 'p', length: 5, foreign_key_table_id: last + 10 }]);
     const child = await givenTable([{ name: 'of', length: 5, foreign_key_table_id: table }], { name: 'Children' });
     const [a, b] = await givenRows(table, 'A', 'B');
@@ -290,13 +290,17 @@ describe('a batch that is refused', () => {
       ['3', 'B'],
     ])
       await create(net, child, { code: name, of });
-    await expectRefused(table, [gone(a), changed(b, { code: 'BB' }), added({ code: 'C', p: 'A' })], 422, [
+    await expectRefused(table, [deletion(a), changed(b, { code: 'BB' }), added({ code: 'C', p: 'A' })], 422, [
       `Operation 0: record ${a} is still referred to by 2 records of Children`,
       `Operation 1: record ${b} is still referred to by 1 record of Children`,
       'Operation 2: p must refer to a record of the referenced table',
     ]);
     // Another row takes the key over.
-    const { status } = await batch(table, [gone(a), changed(b, { code: 'B', p: null }), added({ code: 'A', p: 'A' })]);
+    const { status } = await batch(table, [
+      deletion(a),
+      changed(b, { code: 'B', p: null }),
+      added({ code: 'A', p: 'A' }),
+    ]);
     expect(status).toBe(200);
   });
 
@@ -324,7 +328,7 @@ describe('keys and references within a batch', () => {
     return givenTable(self.map((column) => ({ ...column, foreign_key_table_id: own })));
   };
 
-  it('new rows may refer to new rows, in any order, and changed ones to new ones', async () => {
+  it('new rows may refer to new rows in any order, and changed rows to new ones', async () => {
     const table = await givenTree();
     const [a] = await givenRows(table, 'A');
     const answer = await batch(table, [
@@ -338,7 +342,7 @@ describe('keys and references within a batch', () => {
     ]);
   });
 
-  it('a whole tree may go at once, but not its root alone', async () => {
+  it('a whole tree may be deleted at once, but not its root alone', async () => {
     const table = await givenTree();
     const { body } = await batch(table, [
       added({ code: 'A' }),
@@ -346,28 +350,28 @@ describe('keys and references within a batch', () => {
       added({ code: 'C', parent: 'B' }),
     ]);
     const [a, b, c] = body.created.map((row: Op) => row.svc_sk);
-    await expectRefused(table, [gone(a), gone(b)], 422, [
+    await expectRefused(table, [deletion(a), deletion(b)], 422, [
       `Operation 1: record ${b} is still referred to by 1 record of Table ${table}`,
     ]);
-    expect((await batch(table, [changed(c, { parent: null }), gone(a), gone(b)])).body.deleted_count).toBe(2);
+    expect((await batch(table, [changed(c, { parent: null }), deletion(a), deletion(b)])).body.deleted_count).toBe(2);
     expect(await codesOf(table)).toEqual(['C']);
   });
 
-  it('a key that a deletion frees can be had by a change or a new row, one that a change frees by a new row', async () => {
+  it('a change or a new row may take a key that a deletion frees, and a new row one that a change frees', async () => {
     const table = await givenTable();
     const [a, b, c] = await givenRows(table, 'A', 'B', 'C');
     const answer = await batch(table, [
       added({ code: 'C' }),
       changed(b, { code: 'A' }),
       added({ code: 'B' }),
-      gone(a),
-      gone(c),
+      deletion(a),
+      deletion(c),
     ]);
     expect(answer.status).toBe(200);
     expect((await codesOf(table)).toSorted()).toEqual(['A', 'B', 'C']);
   });
 
-  it('but no key goes from record to record, whichever would be changed first', async () => {
+  it('no key moves from record to record, in any order of the changes', async () => {
     const table = await givenTable();
     const [a, b, c] = await givenRows(table, 'A', 'B', 'C');
     const reason = (place: number) =>
@@ -407,7 +411,7 @@ describe('keys and references within a batch', () => {
 });
 
 describe('batches at once', () => {
-  it('on the same rows come one after the other, and none is done in part', async () => {
+  it('on the same rows run one after the other, and none takes effect in part', async () => {
     const table = await givenTable([{ name: 'x', data_type: 'integer' }]);
     const ids = await givenRows(table, ...'ABCDEFGH');
     const statuses = await Promise.all(
@@ -429,7 +433,7 @@ describe('batches at once', () => {
     expect(await gaps(net, table)).toEqual([]);
   });
 
-  it('that create the same keys: one does, the other is told', async () => {
+  it('that create the same keys: one is done, the other refused', async () => {
     const table = await givenTable();
     for (let round = 0; round < 10; round += 1) {
       const codes = Array.from({ length: 20 }, (_, n) => `${round}.${n}`);

@@ -1,5 +1,5 @@
-// Exact numbers: callers who ask for them get decimals and bigints as strings wherever records are
-// answered; the others get numbers as ever, whatever is remembered for the first.
+// Exact numbers: callers that request them get decimals and bigints as strings in every record; the
+// others get numbers, also from caches that the first have filled.
 import { callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => net.stop());
 
-/** The answer as it came: parsing would round. */
+/** The text of the answer: parsing would round. */
 async function textOf(method: string, to: string, body?: object, headers = {}): Promise<string> {
   const answer = await fetch(`${net.baseUrl}${path}${to}`, {
     method,
@@ -70,7 +70,7 @@ const reads: [string, Read][] = [
   ['the history', { method: 'GET', to: '/ROW/history?table_definition_id=1' }],
 ];
 
-describe('a caller who asks for exact numbers', () => {
+describe('a caller that requests exact numbers', () => {
   it.each(reads)(
     'gets decimals and bigints of %s as strings; others get numbers',
     async (_what, { method, to, body }) => {
@@ -97,20 +97,20 @@ describe('a caller who asks for exact numbers', () => {
     },
   );
 
-  it('gets what lookups show the same way', async () => {
+  it('gets the values of lookups the same way', async () => {
     const show = (more: string) => textOf('GET', `/${booking}?table_definition_id=2&include_lookups=true${more}`);
     expect(await show('')).toContain(`"account":${big},"svc_lookups":{"account":${long}}`);
     expect(await show('&exact_numbers=true')).toContain(`"account":"${big}","svc_lookups":{"account":"${long}"}`);
   });
 
-  it('finds null where there is no value', async () => {
+  it('gets null where there is no value', async () => {
     const { svc_sk } = await create(net, 1, { number: '2' });
     const { body } = await net.call('GET', `${path}/${svc_sk}?table_definition_id=1&exact_numbers=true`);
     expect(body).toMatchObject({ number: '2', ...none });
     await remove(net.call, 1, [svc_sk]);
   });
 
-  it('gets an answer that says on what it depends, and the ETag of the version', async () => {
+  it('gets an answer with Vary, and the ETag of the version', async () => {
     const { headers } = await net.call('GET', `${path}/${row}?table_definition_id=1`, undefined, exact);
     expect([headers.get('vary'), headers.get('etag')]).toEqual(['Exact-Numbers', '"1"']);
     const refused = await net.call('GET', `${path}/${row}?table_definition_id=1&exact_numbers=2`);
@@ -138,8 +138,8 @@ describe('a caller who asks for exact numbers', () => {
 const ownOf = (record: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !name.startsWith('svc_')));
 
-describe('what is written', () => {
-  it('is answered as strings when asked for, and what was read that way is written unchanged', async () => {
+describe('a written record', () => {
+  it('is answered with strings on request, and a record that was read that way is written unchanged', async () => {
     const numbered = (number: string) => ({ ...own, number });
     const body = { table_definition_id: 1, record: numbered('9007199254740995') };
     const made = (await net.call('POST', `${path}?exact_numbers=true`, body)).body.record;
@@ -165,7 +165,7 @@ describe('what is written', () => {
     await remove(net.call, 1, [made.svc_sk, done.body.created[0].svc_sk]);
   });
 
-  it('is answered in the form that each caller asked for, also when many write and read at one moment', async () => {
+  it('is answered in the form that each caller requested, also when many write and read at once', async () => {
     const numbers = Array.from({ length: 20 }, (_, i) => String(9007199254741001n + BigInt(2 * i)));
     const forms = numbers.map((_, i) => (i % 2 === 0 ? exact : {}));
     const shown = (number: string, i: number) => (i % 2 === 0 ? `"number":"${number}"` : `"number":${number}`);
@@ -184,7 +184,7 @@ describe('what is written', () => {
     await remove(net.call, 1, ids);
   });
 
-  it('under a key is another request when it asks for another form', async () => {
+  it('with an Idempotency-Key is another request when it requests another form', async () => {
     const body = { table_definition_id: 1, record: { number: '3' } };
     const post = (headers: object) => net.call('POST', path, body, { 'idempotency-key': 'exact', ...headers });
     const first = await post(exact);
@@ -195,14 +195,14 @@ describe('what is written', () => {
   });
 });
 
-it('pages that are remembered are remembered for each form', async () => {
+it('pages are cached for each form', async () => {
   const body = { table_definition_id: 1, ...window, sortModel: [{ colId: 'number', sort: 'asc' }] };
   const [asNumbers, asStrings] = [await textOf('POST', '/grid', body), await textOf('POST', '/grid', body, exact)];
   expect(asStrings).not.toBe(asNumbers);
   await eventually(async () => {
-    const before = net.context.pageCache.hits;
+    const before = net.context.pages.cache.hits;
     expect(await textOf('POST', '/grid', body)).toBe(asNumbers);
     expect(await textOf('POST', '/grid', body, exact)).toBe(asStrings);
-    expect(net.context.pageCache.hits).toBe(before + 2);
+    expect(net.context.pages.cache.hits).toBe(before + 2);
   });
 });

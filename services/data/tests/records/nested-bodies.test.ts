@@ -28,7 +28,7 @@ describe.each(Object.entries(forms))('a body that is %s', (form, written) => {
   const send = async (method: string, path: string, body: object) =>
     net.call(method, `/api/v1/table_data${path}`, written({ table_definition_id, ...body }));
 
-  it('is taken wherever rows are written or asked for', async () => {
+  it('is accepted by every route that writes or reads rows', async () => {
     await deploy(net, [{ id: table_definition_id, columns }]);
     const made = await send('POST', '', { record: { code: 'a', table_data: 'x' } });
     expect([made.status, made.body.record]).toMatchObject([201, { code: 'a', table_data: 'x' }]);
@@ -45,7 +45,7 @@ describe.each(Object.entries(forms))('a body that is %s', (form, written) => {
   });
 });
 
-it('a property that is given twice, or that nobody knows, is refused in each form', async () => {
+it('a property that is given twice, or that is unknown, is refused in each form', async () => {
   await deploy(net, [{ id: 950, columns }]);
   const errorsOf = async (body: object) => {
     const answer = await net.call('POST', '/api/v1/table_data', body);

@@ -66,14 +66,14 @@ describe('a repeated request', () => {
     expect((await post('', created, 'another')).status).toBe(422);
   });
 
-  it('that failed first is done when nothing is in its way any more', async () => {
+  it('that failed first is done when the reason is removed', async () => {
     const { table, ids } = await givenRows('A');
     const body = { table_definition_id: table, ids: [...ids, 777_777] };
     expect((await post('/delete_records', body, 'early')).status).toBe(404);
     expect((await post('/delete_records', { ...body, ids }, 'early')).body).toMatchObject({ deleted_count: 1 });
   });
 
-  it('is another caller’s own: keys of two callers have nothing to do with each other', async () => {
+  it('belongs to its caller: two callers may use the same key', async () => {
     const { table } = await givenRows();
     const record = (code: string) => ({ table_definition_id: table, record: { code } });
     const other = net.as({ applicationId: 77 });

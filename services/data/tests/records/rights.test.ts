@@ -1,4 +1,5 @@
-// Rights on rows that change: what was remembered goes with the event, and long work asks once more before it begins.
+// Changed rights on rows: an event invalidates cached rights, and long work checks them again when
+// it begins.
 import { randomUUID } from 'node:crypto';
 import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
@@ -55,7 +56,7 @@ async function read(userId: number | undefined) {
 }
 
 describe('a whole load', () => {
-  it('takes the right to edit, whoever’s work it is', async () => {
+  it('requires the right to edit of its user', async () => {
     expect(await load(givenUser(['edit', 'domain', 5]), 'B')).toMatchObject({ status: 'completed', inserted: 1 });
     expect(await load(undefined, 'C')).toMatchObject({ status: 'completed', inserted: 1 });
     expect(await failureOf(load(givenUser(['view', 'domain', 5], ['edit', 'domain', 6]), 'D'))).toEqual({
@@ -67,7 +68,7 @@ describe('a whole load', () => {
     );
   });
 
-  it('is refused when the right was taken away a moment ago, or its owner is gone', async () => {
+  it('is refused when the right was just revoked, or its user deleted', async () => {
     const steward = givenUser(['edit', 'domain', 5]);
     expect(await list(steward)).toBe(200);
     setRights(steward, ['view', 'domain', 5]);
@@ -75,13 +76,13 @@ describe('a whole load', () => {
     net.rights.set(steward, null);
     expect(await failureOf(load(steward, 'E'))).toEqual({
       kind: 'forbidden',
-      errors: ['Whoever asked for this is no longer a user of the account.'],
+      errors: ['The user who requested this is no longer a user of the account.'],
     });
   });
 });
 
 describe('a whole read', () => {
-  it('takes the right to view at the moment it begins', async () => {
+  it('requires the right to view when it begins', async () => {
     const viewer = givenUser(['view', 'domain', 5]);
     const all = await read(undefined);
     expect(all).toBeGreaterThan(0);
@@ -90,7 +91,7 @@ describe('a whole read', () => {
     expect((await failureOf(read(viewer))).kind).toBe('forbidden');
   });
 
-  it('goes by the domain in which the table is now', async () => {
+  it('checks the domain in which the table is now', async () => {
     await deploy(net, [{ id: 2, columns, domain_id: 5, key: 'moving' }]);
     const before = givenUser(['view', 'domain', 5]);
     const after = givenUser(['view', 'domain', 6]);
@@ -107,13 +108,13 @@ describe('a whole read', () => {
   });
 });
 
-describe('a remembered right', () => {
-  it('goes with the event of its change', async () => {
+describe('a cached right', () => {
+  it('is invalidated by the event of its change', async () => {
     const bus = await startBus(net.database.url, 'identity');
     const viewer = givenUser(['view', 'table_definition', 1]);
     expect(await list(viewer)).toBe(200);
     setRights(viewer);
-    expect(await list(viewer)).toBe(200); // nobody has told data yet
+    expect(await list(viewer)).toBe(200); // data has no event yet
     await bus.publish([
       {
         v: 1,
@@ -127,7 +128,7 @@ describe('a remembered right', () => {
     await bus.stop();
   });
 
-  it('is nobody’s when the person is gone', async () => {
+  it('is not used when the user is deleted', async () => {
     const viewer = givenUser();
     net.rights.set(viewer, null);
     const answer = await net.as({ userId: viewer })('GET', '/api/v1/table_data?table_definition_id=1');

@@ -1,5 +1,5 @@
 // Many rows read, created and changed one by one at the same time: they share statements, and each
-// caller gets the answer they would have got alone.
+// caller gets the answer that they would have got alone.
 
 import { ExactNumber } from '@almanac/service-kit/api/json-body';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
@@ -10,7 +10,7 @@ import { callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import type { DataContext } from '../../src/context.ts';
-import { readRow } from '../../src/records/read-row.ts';
+import { readRow } from '../../src/records/single-rows.ts';
 import { createRecord, updateRecord } from '../../src/records/records.ts';
 import { dataTypes } from '../../src/values/value-types.ts';
 import { create, type DataNet, deploy, givenData } from '../given.ts';
@@ -42,7 +42,7 @@ afterAll(() => net.stop());
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 const read = async (id: number, table = 1) => net.call('GET', `${path}/${id}?table_definition_id=${table}`);
 
-/** What `work` makes of a context whose rows come through a pool of its own, and how many statements that took. */
+/** The result of `work` with a pool of its own, and the number of its statements. */
 async function counted<T>(work: (context: DataContext) => Promise<T>): Promise<{ result: T; statements: number }> {
   const pool = createPool({ url: net.database.url, name: 'test', logger: createLogger('test', 'silent') });
   let statements = 0;
@@ -58,7 +58,7 @@ async function counted<T>(work: (context: DataContext) => Promise<T>): Promise<{
 }
 
 describe('rows that are read one by one at the same time', () => {
-  it('are read by few statements, and each comes back for the one who asked for it', async () => {
+  it('are read by few statements, and each caller gets their row', async () => {
     const table = await net.context.catalogue.get(1, { id: 1 });
     const asked = [...ids(1, rows + 5), 7, 7].map(String);
     const { result, statements } = await counted((context) =>
@@ -77,7 +77,7 @@ describe('rows that are read one by one at the same time', () => {
     expect(answers.map(({ body }) => body.json ?? body.n)).toEqual([1, ['two'], undefined, 2, undefined, undefined]);
   });
 
-  it('show what was written before they were asked for', async () => {
+  it('show the writes that ended before the request', async () => {
     const writeAndRead = async (id: number) => {
       for (let version = 2; version < 7; version += 1) {
         await net.call('PATCH', `${path}/${id}`, { table_definition_id: 1, record: { n: id + version * 1_000 } });
@@ -87,7 +87,7 @@ describe('rows that are read one by one at the same time', () => {
     await Promise.all(ids(1, 5).map(writeAndRead));
   });
 
-  it('fail alone when one is more than an answer holds', async () => {
+  it('fail alone when one exceeds an answer', async () => {
     const tooMany = Array(Math.ceil(limits.answerBytes / 1_000)).fill(new ExactNumber('1e999'));
     const [added] = await net.query(
       'insert into b_1.t_2 (svc_created_at, svc_updated_at, c_2001, c_2002) values (now(), now(), 2, $1::jsonb) returning svc_sk',
@@ -120,7 +120,7 @@ describe('rows that are read one by one at the same time', () => {
 });
 
 const machine = { issuer: 'gateway' as const, accountId: 1, scopes: ['api'], branching: true };
-/** Of what was written: the record, or why not. */
+/** The written record, or the errors. */
 const recordsOf = (results: PromiseSettledResult<Answer>[]) =>
   results.map((each) => (each.status === 'fulfilled' ? JSON.parse(each.value.body) : each.reason.errors));
 
@@ -134,9 +134,9 @@ describe('rows that are created one by one at the same time', () => {
   const stored = () =>
     net.query('select c_4001 as n, svc_updated_by as by, svc_request_id as request from b_1.t_4 order by c_4001');
 
-  it('are written by few statements, each under the name of whoever asked for it', async () => {
+  it('are written by few statements, each under the name of its caller', async () => {
     const records = ids(1, rows).map((n) => ({ n, text: n % 3 === 0 ? null : `{"${n}",NULL}` }));
-    await net.context.catalogue.get(1, { id: 4 }); // known from here on, so all come in one turn
+    await net.context.catalogue.get(1, { id: 4 }); // cached from here on, so all arrive in one turn
     const { result, statements } = await counted((context) => createAll(context, records));
     expect(recordsOf(result)).toMatchObject(
       records.map((record, i) => ({
@@ -151,7 +151,7 @@ describe('rows that are created one by one at the same time', () => {
     expect(statements).toBe(3);
   });
 
-  it('are refused alone when something is in their way', async () => {
+  it('are refused alone when they have a problem', async () => {
     const [one, two, three, four] = [rows + 1, rows + 2, rows + 2, rows + 3];
     const results = await createAll(net.context, [
       { n: one },
@@ -200,7 +200,7 @@ describe('rows that are changed one by one at the same time', () => {
     own = made.map(({ svc_sk }) => String(svc_sk));
   });
 
-  it('are written by few statements, each under the name of whoever asked for it, and leave a version each', async () => {
+  it('are written by few statements, each under the name of its caller, and leave a version each', async () => {
     const changes = own.map((id, i) => ({
       id,
       record: i % 2 === 0 ? { text: `{"${i}",NULL}` } : { of: 7, text: null },
@@ -222,7 +222,7 @@ describe('rows that are changed one by one at the same time', () => {
     expect(kept).toEqual(ids(1, rows).map((n) => ({ text: `first ${n}`, svc_version: 1 })));
   });
 
-  it('are refused alone when something is in their way', async () => {
+  it('are refused alone when they have a problem', async () => {
     const [one, two, three, four, five, six] = own as [string, string, string, string, string, string];
     await net.call('POST', `${path}/delete_records`, { table_definition_id: 5, ids: [Number(two)] });
     const results = await changeAll(net.context, [
@@ -261,7 +261,7 @@ describe('rows that are changed one by one at the same time', () => {
     expect(records.map(({ text }) => text)).toEqual(changes.map(({ record }) => record.text));
   });
 
-  it('wait for nobody who is changing the row of another', async () => {
+  it('do not wait for a transaction that has locked the row of another call', async () => {
     const [busy, ...free] = own.slice(0, 10) as [string, ...string[]];
     const client = new pg.Client({ connectionString: net.database.url });
     await client.connect();

@@ -58,7 +58,7 @@ const full = {
 };
 
 describe('a created row', () => {
-  it('comes back with every value exact, in the order of the definition', async () => {
+  it('is answered with every value exact, in the order of the definition', async () => {
     const response = await fetch(`${net.baseUrl}/api/v1/table_data`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(await headers()) },
@@ -117,7 +117,7 @@ describe('a created row', () => {
     expect([byUser.svc_updated_by, byApplication.svc_updated_by]).toEqual(['user:7', 'application:3']);
   });
 
-  it('needs every rule kept, and every broken one is told at once', async () => {
+  it('must keep every rule, and one answer names all that are broken', async () => {
     const record = {
       country: 'XX',
       number: '1e3',
@@ -190,7 +190,7 @@ describe('a created row', () => {
     expect([status, body.errors.length, body.errors[0].startsWith(name)]).toEqual([422, 1, true]);
   });
 
-  it('says that text is due where a number is given, however short', async () => {
+  it('is refused with a number where a text is required', async () => {
     const record = { country: 5, number: 78, note: true };
     const { status, body } = await net.call('POST', '/api/v1/table_data', { table_definition_id: 2, record });
     expect([status, body.errors]).toEqual([422, ['country must be text', 'note must be text']]);
@@ -246,7 +246,7 @@ describe('a created row', () => {
 });
 
 describe('a primary key', () => {
-  it('is unique among live rows, told by the columns', async () => {
+  it('is unique among live rows; the answer names its columns', async () => {
     await create(net, 2, { country: 'DE', number: 5 });
     const { status, body } = await net.call('POST', '/api/v1/table_data', {
       table_definition_id: 2,
@@ -255,7 +255,7 @@ describe('a primary key', () => {
     expect([status, body.errors]).toEqual([422, ['country, number must be unique: a record with this value exists']]);
   });
 
-  it('is held by one of two that come at once, many times over', async () => {
+  it('goes to one of two simultaneous requests, many times', async () => {
     for (let round = 0; round < 10; round += 1) {
       const body = { table_definition_id: 2, record: { country: 'DE', number: 1000 + round } };
       const answers = await Promise.all(Array.from({ length: 6 }, () => net.call('POST', '/api/v1/table_data', body)));
@@ -307,7 +307,7 @@ describe('PATCH', () => {
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 412, 412, 412, 412, 412]);
   });
 
-  it('refuses an empty record, a key that is taken, a missing target and what must not be null', async () => {
+  it('refuses an empty record, a taken key, a missing target and null in a required column', async () => {
     const row = await create(net, 2, { country: 'CH', number: 300 });
     await create(net, 2, { country: 'CH', number: 301 });
     const patch = (record: Record<string, unknown>) =>
@@ -358,7 +358,7 @@ describe('delete_records', () => {
   const remove = (ids: unknown, table = 1) =>
     net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: table, ids });
 
-  it('deletes all or nothing and names who is unknown', async () => {
+  it('deletes all or nothing, and names unknown ids', async () => {
     const a = await create(net, 1, { code: 'R1', name: 'x' });
     const b = await create(net, 1, { code: 'R2', name: 'x' });
     const mixed = await remove([a.svc_sk, 123456, b.svc_sk, 123457]);
@@ -391,7 +391,7 @@ describe('delete_records', () => {
     expect((await remove(ids(1001))).status).toBe(400);
   });
 
-  it('does not take a number for its neighbour', async () => {
+  it('does not round an id to its neighbour', async () => {
     const response = await fetch(`${net.baseUrl}/api/v1/table_data/delete_records`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(await headers()) },
@@ -419,7 +419,7 @@ describe('foreign keys under concurrency', () => {
 });
 
 describe('rights', () => {
-  it('are asked of the domain, the branch, the table or the account', async () => {
+  it('may be on the domain, the branch, the table or the account', async () => {
     net.rights.set(21, {
       license_type: 'developer',
       permissions: [{ action: 'view', resource_type: 'table_definition', resource_id: 1 }],
@@ -435,14 +435,14 @@ describe('rights', () => {
     expect((await net.as({ userId: 22 })('GET', '/api/v1/table_data/1?table_definition_id=1')).status).toBe(403);
   });
 
-  it('that are missing are sent to the audit log, with who tried what from where', async () => {
+  it('that are missing are sent to the audit log, with the caller, the attempt and the address', async () => {
     net.rights.set(23, { license_type: 'developer', permissions: [] });
-    const stranger = net.as({ userId: 23, applicationId: 9 });
+    const unauthorized = net.as({ userId: 23, applicationId: 9 });
     const body = { table_definition_id: 1, ids: [1] };
     const headers = { 'x-forwarded-for': '192.0.2.7', 'x-request-id': 'request-0023' };
-    const answer = await stranger('POST', '/api/v1/table_data/delete_records', body, headers);
+    const answer = await unauthorized('POST', '/api/v1/table_data/delete_records', body, headers);
     expect(answer.status).toBe(403);
-    // No identity is here to take it.
+    // No identity service runs here to consume it.
     const sent = await net.query(`select payload from outbox where type = 'data.audit.requested' and request_id = $1`, [
       'request-0023',
     ]);
@@ -462,7 +462,7 @@ describe('rights', () => {
 });
 
 describe('another account', () => {
-  it('finds nothing, and what it finds looks like nothing', async () => {
+  it('finds no table and no row', async () => {
     const theirs = net.as({ accountId: 2 });
     const calls = (table: number): [string, string, unknown?][] => [
       ['GET', `/api/v1/table_data/1?table_definition_id=${table}`],

@@ -1,7 +1,7 @@
 // Rows whose values a deployment changes get a new version, as if a person had changed them, so
 // that history, `as_of` and the next incremental export include the change. Pure.
 
-import { monotonic, now } from '../../records/write-sql.ts';
+import { monotonicSql, nowSql } from '../../records/write-sql.ts';
 import { channelSql } from '../../rows/origin.ts';
 import { columnName, tableName } from '../../sql/identifiers.ts';
 import type { Column, DeployedTable, WantedTable } from '../../tables/table.ts';
@@ -25,14 +25,14 @@ export function rewriteRowsSql(old: DeployedTable | undefined, wanted: WantedTab
   const changes = old.structure.columns.flatMap((column) => changesSql(column, next.get(column.lineage_id)) ?? []);
   if (changes.length === 0) return [];
   const sets = [
-    `svc_updated_at = ${monotonic('t.')}`,
+    `svc_updated_at = ${monotonicSql('t.')}`,
     'svc_version = t.svc_version + 1',
     `svc_updated_by = current_setting('almanac.actor')`,
     `svc_request_id = current_setting('almanac.request_id')`,
     `svc_channel = ${channelSql('deployment')}`,
   ];
   return [
-    `update ${tableName(old)} t set ${sets.join(', ')} from (select ${now} as at) clock` +
+    `update ${tableName(old)} t set ${sets.join(', ')} from (select ${nowSql} as at) clock` +
       // Values of deleted rows may fail to cast.
       ` where case when t.svc_is_deleted then false else ${changes.join(' or ')} end`,
   ];

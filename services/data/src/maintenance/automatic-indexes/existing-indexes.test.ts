@@ -34,12 +34,12 @@ describe('pages of tables with indexes for them', () => {
     const plan = planGrid(table, { startRow: 0, endRow: 1, filterModel: { name }, sortModel });
     const counting = { known: { mark: '2026-01-01T00:00:00Z', count: 5 } };
     const sql = (...made: string[]) => gridSql(table, serve(table, plan, new Set(made)), {}, counting);
-    expect(sql()).toMatchObject({ afresh: true, text: expect.stringContaining('case when lower(c_12') });
+    expect(sql()).toMatchObject({ customPlan: true, text: expect.stringContaining('case when lower(c_12') });
     expect(sql('g_5_e12as1', 'g_5_d11')).toMatchObject({
-      afresh: true,
+      customPlan: true,
       text: expect.stringMatching(/ and \(lower\(c_12 collate "default"\) = lower\(\$\d+::text\)\) order by/),
     });
-    expect(sql('g_5_e12a11')).toMatchObject({ afresh: false, text: expect.not.stringContaining('= any') });
+    expect(sql('g_5_e12a11')).toMatchObject({ customPlan: false, text: expect.not.stringContaining('= any') });
   });
 
   it('are planned for their values when more is asked, or deleted rows too', () => {

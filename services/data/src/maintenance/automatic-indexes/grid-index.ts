@@ -1,6 +1,6 @@
 // The indexes that make pages of large tables fast, and which of them a page would use. Pure.
 
-import { type Filter, isByWords, type PagePlan, type Sort, type Test, testsOf } from '../../pages/filter.ts';
+import { type Filter, isTextSearch, type PagePlan, type Sort, type Test, testsOf } from '../../pages/filter.ts';
 import { directionSql, foldedSql } from '../../pages/filter-sql.ts';
 import { type Field, fieldsOf, systemFields } from '../../rows/fields.ts';
 import { gridIndexName, gridStatisticsName, tableName } from '../../sql/identifiers.ts';
@@ -100,7 +100,7 @@ function indexFor({ field, test }: { field: Field; test: Test }): GridIndex[] {
   switch (test.kind) {
     case 'text':
       if (test.operator === 'equals' && field.type.family === 'text') return [{ field, kind: 'ascending' }];
-      return isByWords({ field, test }) ? [{ field, kind: 'words' }] : [];
+      return isTextSearch({ field, test }) ? [{ field, kind: 'words' }] : [];
     case 'number':
     case 'day':
     case 'value':

@@ -1,5 +1,5 @@
-// What stands in the way of a batch: asked when it was refused, or beside other problems, so that one answer tells everything.
-// Pure. The rules themselves hold in the database, whatever this finds.
+// The problems of a batch: queried when it was refused, or besides other problems, so that one
+// answer names every problem. Pure. The database itself enforces the rules.
 
 import { columnName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
@@ -14,12 +14,15 @@ export type Found = { place: number; question: number; other: number };
 
 export type Question = {
   kind: 'absent' | 'outdated' | 'broken';
-  /** Asks for `place` and `other` of the operations with the problem. */
+  /** Selects `place` and `other` of the operations with the problem. */
   sql: string;
   sentence: (change: RowChange, other: number) => string;
 };
 
-/** One row `Found` for each problem, by the operations. `referring`: the foreign keys that refer to the table. */
+/**
+ * One row `Found` for each problem, by the operations. `referring`: the foreign keys that refer to
+ * the table.
+ */
 export function batchProblemsSql(
   table: DeployedTable,
   batch: Batch,
@@ -47,7 +50,10 @@ export function batchProblemsSql(
 }
 
 const name = (lineage_id: number) => columnName({ lineage_id });
-/** The value that the row had, the one it is given, the one it has then; and whether it is given one: 0 no, 1 yes, 2 a broken one. */
+/**
+ * The old value of the row, the given one, the new one; and whether one is given: 0 no, 1 yes, 2
+ * one that breaks a rule.
+ */
 const before = (lineage: number) => `old_${name(lineage)}`;
 const given = (lineage: number) => `given_${name(lineage)}`;
 const after = (lineage: number) => `new_${name(lineage)}`;
@@ -75,7 +81,7 @@ function relationOf(table: DeployedTable, { created, updated, deleted }: Batch, 
       all.map(({ version }) => version),
     )
     .with(
-      'gone',
+      'is_deleted',
       'boolean',
       all.map((_, i) => i >= created.length + updated.length),
     );
@@ -93,7 +99,7 @@ function relationOf(table: DeployedTable, { created, updated, deleted }: Batch, 
   return relation;
 }
 
-const absent = '(id is not null and (svc_version is null or (was_deleted and not gone)))';
+const absent = '(id is not null and (svc_version is null or (was_deleted and not is_deleted)))';
 
 const presence: Question[] = [
   {
@@ -113,11 +119,11 @@ const isGiven = (op: string, lineages: number[]) =>
   `(${lineages.map((each) => `${op}.${state(each)} <> 0`).join(' or ')})`;
 const isKnown = (op: string, lineages: number[]) => lineages.map((each) => `${op}.${state(each)} <> 2`).join(' and ');
 
-/** Operations that end with a key of their own. */
-const takesKey = (op: string, key: number[]) => `not ${op}.gone and ${isGiven(op, key)} and ${isKnown(op, key)}`;
+/** Operations that give their row a key. */
+const takesKey = (op: string, key: number[]) => `not ${op}.is_deleted and ${isGiven(op, key)} and ${isKnown(op, key)}`;
 
-/** The row leaves the key it had, or may. */
-const leavesKey = (op: string, key: number[]) => `(${op}.gone or ${isGiven(op, key)})`;
+/** Operations that free the key of their row, or may. */
+const freesKey = (op: string, key: number[]) => `(${op}.is_deleted or ${isGiven(op, key)})`;
 
 const equal = (pairs: [string, string][]) => pairs.map(([left, right]) => `${left} = ${right}`).join(' and ');
 
@@ -132,7 +138,7 @@ function keyQuestions(table: DeployedTable, key: number[]): Question[] {
       kind: 'broken',
       sql:
         `select place, 0 as other from op n where ${takesKey('n', key)} and exists (select from ${tableName(table)} o where o.svc_live and ${same}` +
-        ` and not exists (select from op x where x.id = o.svc_sk and ${leavesKey('x', key)}))`,
+        ` and not exists (select from op x where x.id = o.svc_sk and ${freesKey('x', key)}))`,
       sentence: () => keyProblem(table),
     },
     {
@@ -146,7 +152,7 @@ function keyQuestions(table: DeployedTable, key: number[]): Question[] {
       kind: 'broken',
       sql:
         `select n.place, x.place as other from op n join op x on x.place <> n.place where n.id is not null and ${takesKey('n', key)}` +
-        ` and x.id is not null and not x.gone and ${isGiven('x', key)} and ${handed} and (${moved})`,
+        ` and x.id is not null and not x.is_deleted and ${isGiven('x', key)} and ${handed} and (${moved})`,
       sentence: (_, other) =>
         notUnique(
           table,
@@ -161,38 +167,38 @@ function targetQuestion(table: DeployedTable, key: number[], foreignKey: Foreign
   const target = tableName({ branch_id: table.branch_id, lineage_id: target_lineage_id });
   const isSelf = target_lineage_id === table.lineage_id;
   const match = equal(target_columns.map((lineage, i) => [`r.${name(lineage)}`, `n.${after(columns[i] as number)}`]));
-  const stays = isSelf ? ` and not exists (select from op x where x.id = r.svc_sk and ${leavesKey('x', key)})` : '';
+  const stays = isSelf ? ` and not exists (select from op x where x.id = r.svc_sk and ${freesKey('x', key)})` : '';
   const own = equal(target_columns.map((lineage, i) => [`m.${after(lineage)}`, `n.${after(columns[i] as number)}`]));
   const comes = isSelf ? ` and not exists (select from op m where ${takesKey('m', key)} and ${own})` : '';
   const filled = columns.map((lineage) => `n.${after(lineage)} is not null`).join(' and ');
   return {
     kind: 'broken',
     sql:
-      `select place, 0 as other from op n where not n.gone and ${isGiven('n', columns)} and ${isKnown('n', columns)} and ${filled}` +
+      `select place, 0 as other from op n where not n.is_deleted and ${isGiven('n', columns)} and ${isKnown('n', columns)} and ${filled}` +
       ` and not exists (select from ${target} r where r.svc_live and ${match}${stays})${comes}`,
     sentence: () => foreignKeyProblem(table, foreignKey),
   };
 }
 
-// Another row of the batch may take the key over, so that who refers to it goes on referring.
+// Another row of the batch may take the key over, so that references to it stay valid.
 function referrersQuestion(table: DeployedTable, key: number[], { from, foreignKey }: Referrer): Question {
   const { columns, target_columns } = foreignKey;
   const match = equal(columns.map((lineage, i) => [`s.${name(lineage)}`, `x.${before(target_columns[i] as number)}`]));
-  // Rows of the batch that refer to something else afterwards, or to nothing, are counted by themselves: hundreds of thousands may
-  // refer to a row. (OFFSET 0: counted once, not once for each mention.)
+  // Rows of the batch that refer to another row afterwards, or to none, are subtracted: hundreds of
+  // thousands may refer to a row. (OFFSET 0: counted once, not at each mention.)
   const left = equal(columns.map((lineage, i) => [`y.${before(lineage)}`, `x.${before(target_columns[i] as number)}`]));
   const leaving =
     from.lineage_id === table.lineage_id
-      ? ` - (select count(*) from op y where not y.was_deleted and (y.gone or ${isGiven('y', columns)}) and ${left})`
+      ? ` - (select count(*) from op y where not y.was_deleted and (y.is_deleted or ${isGiven('y', columns)}) and ${left})`
       : '';
   const moved = key.map((lineage) => `x.${after(lineage)} is distinct from x.${before(lineage)}`).join(' or ');
-  const heir = equal(key.map((lineage) => [`m.${after(lineage)}`, `x.${before(lineage)}`]));
+  const successor = equal(key.map((lineage) => [`m.${after(lineage)}`, `x.${before(lineage)}`]));
   return {
     kind: 'broken',
     sql:
       `select x.place, c.rows as other from op x, lateral (select (select count(*) from ${tableName(from)} s where s.svc_live and ${match})${leaving} as rows offset 0) c` +
-      ` where c.rows > 0 and not x.was_deleted and (x.gone or (${isGiven('x', key)} and ${isKnown('x', key)} and (${moved})))` +
-      ` and not exists (select from op m where ${takesKey('m', key)} and ${heir})`,
+      ` where c.rows > 0 and not x.was_deleted and (x.is_deleted or (${isGiven('x', key)} and ${isKnown('x', key)} and (${moved})))` +
+      ` and not exists (select from op m where ${takesKey('m', key)} and ${successor})`,
     sentence: ({ id }, other) =>
       `record ${id} is still referred to by ${other} ${other === 1 ? 'record' : 'records'} of ${from.name}`,
   };

@@ -1,5 +1,5 @@
-// The statement that writes a batch of rows: deletions, then changes, then new rows, each kind in one go whatever the order of the
-// operations. References are checked when all of it is done. Pure.
+// The statement that writes a batch of rows: deletions, then changes, then new rows, each kind in
+// one go whatever the order of the operations. References are checked when all of it is done. Pure.
 
 import { withinAnswerSql } from '../../rows/answer-size.ts';
 import { channelSql, type Origin } from '../../rows/origin.ts';
@@ -9,12 +9,12 @@ import { type Statement, Template, templateOf, Values } from '../../sql/statemen
 import { currentSql } from '../../tables/catalogue.ts';
 import { type Column, type DeployedTable, keyColumns } from '../../tables/table.ts';
 import { typeOf } from '../../values/value-types.ts';
-import { differsSql, monotonic, newCell, now, setsSql } from '../write-sql.ts';
+import { differsSql, monotonicSql, newCell, nowSql, setsSql } from '../write-sql.ts';
 import type { Batch, RowChange } from './batch-input.ts';
 
 /**
- * What a batch has done; records as JSON, separated by commas, in the order of the operations. Those that were so already are among
- * `updated`, but not counted.
+ * The result of a batch; records as JSON, separated by commas, in the order of the operations.
+ * Records that had the values already are among `updated`, but not counted.
  */
 export type Done = {
   created: string;
@@ -24,7 +24,7 @@ export type Done = {
   deleted_count: number;
 };
 
-/** Operations as a relation: a row for each, a column for each array. */
+/** Operations as a relation: one row for each, one column for each array. */
 export class Relation {
   private readonly columns: { name: string; type: string; items: unknown[] }[] = [];
 
@@ -57,7 +57,10 @@ const addCells = (relation: Relation, rows: RowChange[], column: Column) =>
     rows.map(({ cells }) => cells.get(column) ?? null),
   );
 
-/** One row comes back; none when a record to change is absent or has another version, or the table has changed. */
+/**
+ * Returns one row; none when a record to change is absent or has another version, or the table has
+ * changed.
+ */
 export function batchSql(table: DeployedTable, batch: Batch, { actor, channel, requestId }: Origin): Statement {
   const { created, updated, deleted } = batch;
   const changed = table.structure.columns
@@ -66,32 +69,32 @@ export function batchSql(table: DeployedTable, batch: Batch, { actor, channel, r
     .map(({ column, count }): ChangedColumn => ({ column, always: count === updated.length }));
   const named = [...updated, ...deleted];
   const relations = {
-    going: identify(new Relation(), deleted),
-    changing: identify(new Relation(), updated),
-    coming: new Relation().with('place', 'int', places(created)),
+    deletions: identify(new Relation(), deleted),
+    changes: identify(new Relation(), updated),
+    additions: new Relation().with('place', 'int', places(created)),
   };
   for (const { column, always } of changed) {
-    addCells(relations.changing, updated, column);
+    addCells(relations.changes, updated, column);
     if (!always)
-      relations.changing.with(
+      relations.changes.with(
         given(column),
         'boolean',
         updated.map(({ cells }) => cells.has(column)),
       );
   }
-  for (const column of table.structure.columns) addCells(relations.coming, created, column);
-  // Others may refer to a row while it changes, unless its key does.
+  for (const column of table.structure.columns) addCells(relations.additions, created, column);
+  // Other transactions may refer to a row while it changes, unless its key changes.
   const lock = deleted.length > 0 || changed.some(({ column }) => column.is_primary_key) ? 'update' : 'no key update';
   const shape = `batch ${channel} ${lock} ${changed.map(({ column, always }) => `${column.lineage_id}${always ? '' : '?'}`)}`;
   const template = templateOf(table, shape, () => {
     const values = new Values();
     const origin = { actor: values.slot('text'), request: values.slot('text'), channel: channelSql(channel) };
     const ids = values.slot('bigint[]');
-    const going = relations.going.sql(values, 'a');
-    const changing = relations.changing.sql(values, 'a');
-    const coming = relations.coming.sql(values, 'a');
+    const deletions = relations.deletions.sql(values, 'a');
+    const changes = relations.changes.sql(values, 'a');
+    const additions = relations.additions.sql(values, 'a');
     const slots = values.list.length;
-    const text = writeSql(table, { changed, lock, origin, ids, going, changing, coming }, values);
+    const text = writeSql(table, { changed, lock, origin, ids, deletions, changes, additions }, values);
     return new Template(text, values, slots);
   });
   const items = Object.values(relations).flatMap((relation) => relation.items);
@@ -119,23 +122,24 @@ type Parts = {
   lock: string;
   origin: { actor: string; request: string; channel: string };
   ids: string;
-  going: string;
-  changing: string;
-  coming: string;
+  deletions: string;
+  changes: string;
+  additions: string;
 };
 
-// Rows are locked in one order, so that two batches never wait for each other; then the clock is read once for all. PostgreSQL runs
-// the parts of a statement in the order in which they are read: so each kind reads a clock that has read all of the kind before.
-// It locks tables in that order too: the first part writes nothing, but takes the writer's lock before the rows are looked at, since
-// whoever asks for more while a deployment waits for what he holds would wait for ever.
+// Rows are locked in one order, so that two batches never deadlock; then the clock is read once for
+// all. PostgreSQL runs the parts of a statement in the order in which they are read: so each kind
+// reads a clock that has read all of the kind before. It locks tables in that order too. The first
+// part writes nothing, but takes the writer's lock before rows are read: a reader's lock that is
+// raised later would deadlock with a deployment that waits for readers.
 function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string {
-  const { changed, lock, origin, ids, going, changing, coming } = parts;
+  const { changed, lock, origin, ids, deletions, changes, additions } = parts;
   const name = tableName(table);
   const record = recordSql(table, bind);
   const current = currentSql(table, bind);
   const key = keyColumns(table.structure);
   const newVersion: [string, string][] = [
-    ['svc_updated_at', monotonic('t.')],
+    ['svc_updated_at', monotonicSql('t.')],
     ['svc_version', 't.svc_version + 1'],
     ['svc_updated_by', origin.actor],
     ['svc_request_id', origin.request],
@@ -147,8 +151,8 @@ function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string 
   const differs = columns.length === 0 ? 'false' : differsSql(columns, 't', (column) => cells.get(column) as string);
   const absent = `f.svc_sk is null or a.version <> f.svc_version`;
   const refused = [
-    `select 1 from changing a left join found f on f.svc_sk = a.id where ${absent} or f.svc_is_deleted`,
-    `select 1 from going a left join found f on f.svc_sk = a.id where ${absent}`,
+    `select 1 from changes a left join found f on f.svc_sk = a.id where ${absent} or f.svc_is_deleted`,
+    `select 1 from deletions a left join found f on f.svc_sk = a.id where ${absent}`,
     ...handedKeySql(changed, key),
   ];
   const inserted: [string, string][] = [
@@ -161,21 +165,21 @@ function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string 
   ];
   const keys = ['svc_sk', 'svc_version', 'svc_is_deleted', ...key.map(columnName)].map((column) => `t.${column}`);
   return (
-    `with intent as (insert into ${name} (svc_created_at) select null where false), going as materialized (select * from ${going}), changing as materialized (select * from ${changing}),` +
-    ` found as materialized (select ${keys.join(', ')}, ${differs} as differs from ${name} t left join changing a on a.id = t.svc_sk` +
+    `with intent as (insert into ${name} (svc_created_at) select null where false), deletions as materialized (select * from ${deletions}), changes as materialized (select * from ${changes}),` +
+    ` found as materialized (select ${keys.join(', ')}, ${differs} as differs from ${name} t left join changes a on a.id = t.svc_sk` +
     ` where t.svc_sk = any(${ids}) order by t.svc_sk for ${lock} of t),` +
     ` refused as materialized (${refused.join(' union all ')}),` +
-    ` clock as materialized (select ${now} as at from (select count(*) from found) locked where ${current} and not exists (select from refused)),` +
-    ` gone as (update ${name} t set svc_is_deleted = true, ${newVersion.map(([column, set]) => `${column} = ${set}`).join(', ')} from clock, going a` +
+    ` clock as materialized (select ${nowSql} as at from (select count(*) from found) locked where ${current} and not exists (select from refused)),` +
+    ` deleted as (update ${name} t set svc_is_deleted = true, ${newVersion.map(([column, set]) => `${column} = ${set}`).join(', ')} from clock, deletions a` +
     ` where t.svc_sk = a.id and not t.svc_is_deleted returning 1),` +
-    ` second as materialized (select at from clock, (select count(*) from gone) done),` +
+    ` second as materialized (select at from clock, (select count(*) from deleted) done),` +
     ` changed as (update ${name} t set ${setsSql('a.differs', [...newCells, ...newVersion])} from second clock,` +
-    ` (select a.*, f.differs from changing a join found f on f.svc_sk = a.id) a where t.svc_sk = a.id returning a.place, a.differs, ${record} as record),` +
+    ` (select a.*, f.differs from changes a join found f on f.svc_sk = a.id) a where t.svc_sk = a.id returning a.place, a.differs, ${record} as record),` +
     ` third as materialized (select at from second, (select count(*) from changed) done),` +
-    ` made as (insert into ${name} (${inserted.map(([column]) => column).join(', ')})` +
-    ` select ${inserted.map(([, source]) => source).join(', ')} from third clock, ${coming} order by a.place returning svc_sk, ${record} as record)` +
-    ` select ${withinAnswerSql('c.records', 'octet_length(c.records) + octet_length(u.records)')} as created, c.count as created_count, u.records as updated, u.count as updated_count, (select count(*) from gone) as deleted_count` +
-    ` from (select count(*), coalesce(string_agg(record, ',' order by svc_sk), '') as records from made) c,` +
+    ` created as (insert into ${name} (${inserted.map(([column]) => column).join(', ')})` +
+    ` select ${inserted.map(([, source]) => source).join(', ')} from third clock, ${additions} order by a.place returning svc_sk, ${record} as record)` +
+    ` select ${withinAnswerSql('c.records', 'octet_length(c.records) + octet_length(u.records)')} as created, c.count as created_count, u.records as updated, u.count as updated_count, (select count(*) from deleted) as deleted_count` +
+    ` from (select count(*), coalesce(string_agg(record, ',' order by svc_sk), '') as records from created) c,` +
     ` (select count(*) filter (where differs), coalesce(string_agg(record, ',' order by place), '') as records from changed) u where exists (select from clock)`
   );
 }
@@ -185,7 +189,8 @@ const newValue = ({ column, always }: ChangedColumn, from: string, old: string) 
   return always ? own : `case when ${from}.${given(column)} then ${own} else ${old}.${columnName(column)} end`;
 };
 
-// PostgreSQL checks unique keys row by row: whether a key can go from one record to another would depend on which is changed first.
+// PostgreSQL checks unique keys row by row: whether a key can move from one record to another would
+// depend on which changes first.
 function handedKeySql(changed: ChangedColumn[], key: Column[]): string[] {
   const moving = changed.filter(({ column }) => column.is_primary_key);
   if (moving.length === 0) return [];
@@ -196,7 +201,7 @@ function handedKeySql(changed: ChangedColumn[], key: Column[]): string[] {
   const taken = key.map((column) => `${later(column, 'a', 'f')} = g.${columnName(column)}`).join(' and ');
   const left = key.map((column) => `${later(column, 'b', 'g')} is distinct from g.${columnName(column)}`).join(' or ');
   return [
-    `select 1 from changing a join found f on f.svc_sk = a.id join changing b on b.id <> a.id join found g on g.svc_sk = b.id` +
+    `select 1 from changes a join found f on f.svc_sk = a.id join changes b on b.id <> a.id join found g on g.svc_sk = b.id` +
       ` where ${taken} and (${left})`,
   ];
 }

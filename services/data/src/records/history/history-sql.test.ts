@@ -63,8 +63,8 @@ describe('the SQL of histories', () => {
   });
 });
 
-describe('the SQL of what keeps rows from coming back', () => {
-  it('asks for keys, references, missing values and lists, and has a sentence for each', () => {
+describe('the SQL of the rules that restored rows would break', () => {
+  it('checks keys, references, required values and lists, and has a sentence for each', () => {
     const { statement, problems } = restoreProblemsSql(table, ['4', '5']);
     expect(problems).toEqual([
       'col_11 must be unique: a record with this value exists',

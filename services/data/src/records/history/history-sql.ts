@@ -1,7 +1,7 @@
 // The versions of one row as the body of an answer, written by PostgreSQL. Pure.
 
 import { metaSql, type PageNumbers } from '../../pages/page-sql.ts';
-import { joinedSql, longestRecord, mayOverflow } from '../../rows/answer-size.ts';
+import { joinedSql, maxRecordBytes, mayOverflow } from '../../rows/answer-size.ts';
 import { versionsSql } from '../../rows/as-of-sql.ts';
 import { channels } from '../../rows/origin.ts';
 import { recordSql } from '../../rows/record-sql.ts';
@@ -19,8 +19,8 @@ export function historySql(table: DeployedTable, id: string, page: PageNumbers):
   const versions = versionsSql(table, id, bind);
   const window = `limit ${bind(page.perPage, 'int')} offset ${bind((page.page - 1) * page.perPage, 'bigint')}`;
   const shown = `(select * from versions order by svc_version desc ${window}) v`;
-  // Beside the record a version shows, at most, all names once more.
-  const items = joinedSql(itemSql(table, bind), shown, mayOverflow(page.perPage, 2 * longestRecord(table)));
+  // Besides the record a version has at most all names a second time.
+  const items = joinedSql(itemSql(table, bind), shown, mayOverflow(page.perPage, 2 * maxRecordBytes(table)));
   return {
     text:
       `with versions as materialized (select * from ${versions} both_halves)` +
@@ -37,7 +37,8 @@ const channelNameSql = `case svc_channel ${Object.entries(channels)
   .map(([name, code]) => `when '${code}' then '"${name}"'`)
   .join(' ')} else 'null' end`;
 
-// A deleted row is changed by nothing but a restoration or a reversion, so what a version did shows in itself.
+// Only a restoration or a reversion changes a deleted row, so the action of a version follows from
+// the version itself.
 const actionSql =
   `case when svc_channel = '${channels.restore}' then '"restored"' when svc_channel = '${channels.revert}' then '"reverted"'` +
   ` when svc_is_deleted then '"deleted"' when svc_version = 1 then '"created"' else '"updated"' end`;
@@ -60,7 +61,8 @@ function itemSql(table: DeployedTable, bind: Bind): string {
   ]);
 }
 
-// Against the version before; a first version has changed what it has a value for. Unknown when history begins later than the row.
+// Compared with the version before; in a first version the columns with a value. Unknown when the
+// history begins later than the row.
 function changedSql(table: DeployedTable, bind: Bind): string {
   const names = table.structure.columns.map(
     (column) =>
@@ -72,7 +74,10 @@ function changedSql(table: DeployedTable, bind: Bind): string {
   );
 }
 
-/** The values of one version as texts, in the order of the table's columns: one row `cells`, `svc_is_deleted`. */
+/**
+ * The values of one version as texts, in the order of the table's columns: one row `cells`,
+ * `svc_is_deleted`.
+ */
 export function versionSql(table: DeployedTable, id: string, version: number): Statement {
   const values = new Values();
   const cells = table.structure.columns.map((column) => typeOf(column).textSql(columnName(column)));

@@ -1,4 +1,5 @@
-// Which rules of today deleted rows would break if they came back: asked when the database has refused to restore them. Pure.
+// Which rules of today deleted rows would break if they were restored: queried when the database
+// has refused to restore them. Pure.
 
 import { columnName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
@@ -10,7 +11,9 @@ import { foreignKeyProblem, keyProblem } from '../constraint-sql.ts';
 
 type Question = { condition: string; problem: string };
 
-/** One row per deleted row that breaks a rule: `id`, and `broken`, a boolean for each of `problems`. */
+/**
+ * One row per deleted row that breaks a rule: `id`, and `broken`, a boolean for each of `problems`.
+ */
 export function restoreProblemsSql(table: DeployedTable, ids: string[]): { statement: Statement; problems: string[] } {
   const values = new Values();
   const list = values.bind(ids, 'bigint[]');
@@ -24,7 +27,7 @@ export function restoreProblemsSql(table: DeployedTable, ids: string[]): { state
     statement: {
       text:
         `select * from (select t.svc_sk as id, array[${['false', ...broken].join(', ')}] as broken from ${tableName(table)} t` +
-        ` where t.svc_sk = any(${list}) and t.svc_is_deleted) asked where true = any(broken) order by id limit 100`,
+        ` where t.svc_sk = any(${list}) and t.svc_is_deleted) checked where true = any(broken) order by id limit 100`,
       values: values.list,
     },
     problems: questions.map(({ problem }) => problem),
@@ -43,7 +46,7 @@ function columnQuestions(column: Column, bind: Bind): Question[] {
   return questions;
 }
 
-// The row's key is taken by a live row, or would be by another of those that come back.
+// A live row has the key, or another of the rows to restore.
 function keyQuestions(table: DeployedTable, list: string): Question[] {
   const key = keyColumns(table.structure);
   if (key.length === 0) return [];
@@ -54,7 +57,7 @@ function keyQuestions(table: DeployedTable, list: string): Question[] {
   return [{ condition, problem: keyProblem(table) }];
 }
 
-// A record may refer to one that comes back with it, or to itself.
+// A record may refer to one that is restored with it, or to itself.
 function foreignKeyQuestions(table: DeployedTable, list: string): Question[] {
   return table.structure.foreign_keys.map((foreignKey): Question => {
     const { columns, target_columns, target_lineage_id } = foreignKey;

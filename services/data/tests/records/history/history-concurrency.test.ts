@@ -1,4 +1,5 @@
-// Writers that meet: every version is kept once, none is lost, and each ends when the next one begins.
+// Concurrent writers: every version is kept once, none is lost, and each ends when the next one
+// begins.
 import { eventually } from '@almanac/testkit/eventually';
 import { load } from '../../files.ts';
 import { create, type DataNet, deploy, givenData, type TableInput } from '../../given.ts';
@@ -46,7 +47,7 @@ describe('writers of one row', () => {
     expect(await gaps(net, id)).toEqual([]);
   });
 
-  it('who change, delete, restore and revert it do so one after the other', async () => {
+  it('change, delete, restore and revert it one after the other', async () => {
     const { id, ids } = await givenTable(3);
     const works = [
       (row: number) => patch(net.call, id, row, { x: 'changed' }),
@@ -60,7 +61,7 @@ describe('writers of one row', () => {
         own.push((await (works[(n + i) % 4] as (typeof works)[0])(ids[i % 3] as number)).status);
       return own;
     });
-    // 503: deleted when the change was tried, and back when it was asked why there was nothing to change.
+    // 503: deleted when the change was tried, and restored when the reason was queried.
     for (const status of statuses.flat()) expect([200, 404, 503]).toContain(status);
     expect(await gaps(net, id)).toEqual([]);
     for (const row of ids) {
@@ -106,7 +107,7 @@ describe('writers beside', () => {
     expect(await gaps(net, id)).toEqual([]);
   });
 
-  it('an import that changes the same rows lose nothing, nor does it', async () => {
+  it('an import that changes the same rows lose no change, nor does the import', async () => {
     const { id } = await givenTable(0);
     const file = (x: string) => Array.from({ length: 2_500 }, (_, n) => `${n},${x}\n`).join('');
     await load(net, id, file('loaded'), { file_columns: ['id', 'x'] });
@@ -132,7 +133,7 @@ describe('writers beside', () => {
     expect(await net.query(`select count(*)::int as n from b_1.h_${id}`)).toEqual([{ n: written + updated }]);
   });
 
-  it('readers of the past find each row once, whatever is being written', async () => {
+  it('readers as of an instant find each row once, beside any writers', async () => {
     const { id, ids } = await givenTable(10);
     const ago = `to_char(clock_timestamp() - interval '20 milliseconds', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
     const [{ svc_updated_at: complete }] = (await versionsOf(net.call, id, ids[9] as number)).map(

@@ -1,11 +1,11 @@
-// A table with its history as plainly as possible, in memory: every row keeps all its versions, and a deployment goes over all of
-// them. What the real one must equal.
+// A plain model of a table with its history, in memory: every row keeps all its versions, and a
+// deployment converts all of them. The real table must equal it.
 
 export type Value = string | number | null;
 export type Kind = 'string' | 'integer';
 export type ModelColumn = { lineage: number; name: string; kind: Kind; length?: number; required?: true };
 export type Version = {
-  /** Unknown until the real table has told it. */
+  /** Unknown until the real table has answered it. */
   from: string | undefined;
   deleted: boolean;
   action: 'created' | 'updated' | 'deleted' | 'restored' | 'reverted';
@@ -32,7 +32,7 @@ export class HistoryModel {
     return this.rows.filter((row) => !last(row).deleted);
   }
 
-  /** False: refused, and nothing has changed. */
+  /** False: refused, without a change. */
   create(values: Values): boolean {
     if (!this.allows(values, [])) return false;
     this.rows.push({ sk: undefined, versions: [version('created', 'api', values)] });
@@ -69,13 +69,13 @@ export class HistoryModel {
     return true;
   }
 
-  /** `gone`: codes that the file says to delete; `full`: rows that the file doesn't have go. */
-  import(lines: Values[], gone: string[], full: boolean): { inserted: number; updated: number; deleted: number } {
+  /** `deletions`: codes that the file deletes; `full`: rows that the file lacks are deleted. */
+  import(lines: Values[], deletions: string[], full: boolean): { inserted: number; updated: number; deleted: number } {
     const counts = { inserted: 0, updated: 0, deleted: 0 };
     const live = new Map(this.live().map((row) => [last(row).values.get(codeLineage), row]));
     const leave = full
       ? [...live.keys()].filter((code) => !lines.some((line) => line.get(codeLineage) === code))
-      : gone;
+      : deletions;
     for (const code of leave) {
       const row = live.get(code as string);
       if (!row) continue;
@@ -106,7 +106,10 @@ export class HistoryModel {
     this.eachVersion((values) => values.delete(column.lineage));
   }
 
-  /** False: a live row has a value that can't be cast. Values of earlier versions that can't are lost. */
+  /**
+   * False: a live row has a value that can't be cast. Values of earlier versions that can't are
+   * lost.
+   */
   retype(column: ModelColumn, wanted: Pick<ModelColumn, 'kind' | 'length'>): boolean {
     const cast = (value: Value): Value | undefined => {
       if (value === null || value === undefined) return null;

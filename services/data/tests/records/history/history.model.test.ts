@@ -1,5 +1,6 @@
-// Random work on a table, done to a naive model as well: whatever happens, every instant of the past reads as it was.
-// HISTORY_MODEL_OPERATIONS: how many (1,000); HISTORY_MODEL_SEED: repeats a run; HISTORY_MODEL_EVERY=1: asks every instant each time.
+// Random work on a table and on a naive model: after any operation every earlier instant reads as
+// it was. HISTORY_MODEL_OPERATIONS: their number (1,000); HISTORY_MODEL_SEED: repeats a run;
+// HISTORY_MODEL_EVERY=1: reads every instant each time.
 import { randomOf } from '@almanac/testkit/random';
 import { load } from '../../files.ts';
 import { create, type DataNet, deploy, failureOf, givenData } from '../../given.ts';
@@ -74,7 +75,7 @@ class Run {
     return Object.fromEntries(named.map(({ name, lineage }) => [name, values.get(lineage) as Value]));
   }
 
-  /** Does something to both, and holds what the service answers against what the model does. */
+  /** Does an operation on both, and compares the answer of the service with the model. */
   async step(): Promise<void> {
     const { rows } = this.model;
     const kinds = ['create', 'create', 'create', 'update', 'update', 'update', 'delete', 'restore', 'revert', 'import'];
@@ -99,7 +100,7 @@ class Run {
     const values = this.values(columns.filter(() => this.random(2) === 0));
     if (values.size === 0) return;
     const { status } = await patch(call, table, row.sk as number, this.record(values));
-    // What is wrong with the values is told only of a row that is there.
+    // The problems of values are answered only for a row that exists.
     if (last(row).deleted) expect(status).toBe(404);
     else expect(status).toBe(this.model.update(row, values) ? 200 : 422);
   }
@@ -139,9 +140,9 @@ class Run {
       this.model.rows.length < rowsMaximum ? Array.from({ length: 5 }, (_, i) => `i${this.random(20) + i}`) : [];
     const codes = [...new Set([...live.filter(() => this.random(3) > 0), ...fresh])];
     const pattern = this.pick(['full', 'incremental', 'incremental_with_delete']);
-    const gone = pattern === 'incremental_with_delete' ? codes.filter(() => this.random(4) === 0) : [];
+    const deletions = pattern === 'incremental_with_delete' ? codes.filter(() => this.random(4) === 0) : [];
     const lines = codes
-      .filter((code) => !gone.includes(code))
+      .filter((code) => !deletions.includes(code))
       .map((code) => {
         const known = this.model.live().find((row) => last(row).values.get(codeLineage) === code);
         const made = this.values()
@@ -155,7 +156,7 @@ class Run {
     const { columns } = this.model;
     const csv = [
       ...lines.map((line) => [...columns.map(({ lineage }) => cell(line.get(lineage))), 'u']),
-      ...gone.map((code) => [...columns.map(({ lineage }) => (lineage === codeLineage ? code : '')), 'd']),
+      ...deletions.map((code) => [...columns.map(({ lineage }) => (lineage === codeLineage ? code : '')), 'd']),
     ];
     const result = await load(net, table, csv.map((cells) => `${cells.join(',')}\n`).join(''), {
       file_columns: [...columns.map(({ name }) => name), 'svc_transaction_code'],
@@ -168,7 +169,7 @@ class Run {
       pattern,
       allow_mass_delete: true,
     });
-    expect(result).toMatchObject({ status: 'completed', ...this.model.import(lines, gone, pattern === 'full') });
+    expect(result).toMatchObject({ status: 'completed', ...this.model.import(lines, deletions, pattern === 'full') });
   }
 
   async deploy() {
@@ -224,7 +225,8 @@ class Run {
     ]);
   }
 
-  // The rows as they are now must be the model's; they tell their times, and new ones their numbers.
+  // The present rows must equal the model's; it takes their times, and the ids of new rows, from
+  // them.
   private async observe(): Promise<void> {
     const path = `/api/v1/table_data?table_definition_id=${table}&include_deleted=true&sort=svc_sk&per_page=1000`;
     const { data } = (await call('GET', path)).body;
@@ -243,7 +245,10 @@ class Run {
     expect(data).toEqual(this.model.rows.map((row) => this.model.show(row, row.versions.length)));
   }
 
-  /** Asks for every instant of the last hundred changes and for some before them, and for the versions of some rows. */
+  /**
+   * Reads every instant of the last hundred changes and some before them, and the versions of some
+   * rows.
+   */
   async lookBack(every: boolean): Promise<number> {
     const instants = this.model.instants();
     const older = instants.slice(0, -100);

@@ -27,7 +27,7 @@ const file_columns = ['code', 'name', 'size'];
 const path = '/api/v1/table_data';
 
 describe('the history of a row', () => {
-  it('tells each version with its time, its maker, its channel, its request and what it changed', async () => {
+  it('has each version with its time, caller, channel, request and changed columns', async () => {
     const table = await givenTable();
     const steward = net.as({ userId: 7, applicationId: 3 });
     net.rights.set(7, {
@@ -74,7 +74,7 @@ describe('the history of a row', () => {
     ]);
   });
 
-  it('comes in pages, newest first, of deleted rows too', async () => {
+  it('has pages, newest first, of deleted rows too', async () => {
     const table = await givenTable();
     const { svc_sk: id } = await create(net, table, { code: 'A', name: 'n1' });
     for (let n = 2; n <= 5; n += 1) await patch(net.call, table, id, { name: `n${n}` });
@@ -84,7 +84,7 @@ describe('the history of a row', () => {
     const second = await page('page=2&per_page=4');
     expect(second.meta).toEqual({ page: 2, per_page: 4, total_count: 6, total_pages: 2 });
     expect(second.data.map((version: { svc_version: number }) => version.svc_version)).toEqual([2, 1]);
-    // The version before stands on another page; what changed is told all the same.
+    // The version before is on another page; the changed columns are there all the same.
     expect((await page('page=1&per_page=2')).data[1].changed_columns).toEqual(['name']);
     expect(await page('page=9')).toMatchObject({ data: [], meta: { total_count: 6 } });
     for (const far of [2_147_483_647, 2_147_483_648, '9'.repeat(400)])
@@ -92,7 +92,7 @@ describe('the history of a row', () => {
     expect((await net.call('GET', `${path}/${id}/history?table_definition_id=${table}&page=0`)).status).toBe(400);
   });
 
-  it('is for those who may view the table, and 404 where there is no such row or table', async () => {
+  it('requires the right to view the table, and is 404 where there is no such row or table', async () => {
     const table = await givenTable();
     const { svc_sk: id } = await create(net, table, { code: 'A', name: 'n' });
     const history = (call = net.call, row = id, of = table) =>
@@ -107,7 +107,7 @@ describe('the history of a row', () => {
     });
   });
 
-  it('keeps a change that was refused, or that found nothing to do, out of it', async () => {
+  it('has no version of a write that was refused or changed no row', async () => {
     const table = await givenTable();
     const { svc_sk: id } = await create(net, table, { code: 'A', name: 'n' });
     await create(net, table, { code: 'B', name: 'n' });
@@ -156,7 +156,7 @@ describe('imports', () => {
     });
   });
 
-  it('that only add rows, or fill a table anew, write no history', async () => {
+  it('that only add rows, or fill a new table, write no history', async () => {
     const table = await givenTable();
     const rows = (from: number, count: number) => Array.from({ length: count }, (_, i) => `${from + i},n,\n`).join('');
     expect(await load(net, table, rows(0, 3_000), { file_columns, pattern: 'full' })).toMatchObject({
@@ -164,7 +164,7 @@ describe('imports', () => {
     });
     expect(await load(net, table, rows(3_000, 500), { file_columns })).toMatchObject({ inserted: 500 });
     expect(await kept(net, table)).toBe(0);
-    // The table that was filled anew keeps versions like the one it replaced.
+    // The new table keeps versions like the one it replaced.
     expect(await load(net, table, rows(0, 10).replaceAll('n', 'm'), { file_columns })).toMatchObject({ updated: 10 });
     expect(await kept(net, table)).toBe(10);
   });
@@ -179,7 +179,7 @@ describe('imports', () => {
     expect(await gaps(net, table)).toEqual([]);
   });
 
-  it('that are only tried leave nothing', async () => {
+  it('that are dry runs leave no version', async () => {
     const table = await givenTable();
     await create(net, table, { code: 'A', name: 'n' });
     expect(await load(net, table, 'A,m,\n', { file_columns, dry_run: true })).toMatchObject({ updated: 1 });
@@ -189,7 +189,7 @@ describe('imports', () => {
 });
 
 describe('rows as of an instant', () => {
-  it('are shown, listed and gridded as they were, deleted ones when asked for', async () => {
+  it('are read, listed and shown in the grid as they were, deleted ones on request', async () => {
     const table = await givenTable();
     const a = await create(net, table, { code: 'A', name: 'one', size: 1 });
     const b = await create(net, table, { code: 'B', name: 'two', size: 2 });
@@ -197,14 +197,14 @@ describe('rows as of an instant', () => {
     const changed = (await patch(net.call, table, a.svc_sk, { name: 'three', size: 9 })).body;
     await passed(net, changed.svc_updated_at);
     await remove(net.call, table, [b.svc_sk]);
-    const [gone] = await versionsOf(net.call, table, b.svc_sk);
+    const [deletion] = await versionsOf(net.call, table, b.svc_sk);
 
     const show = async (id: number, asOf: string) =>
       net.call('GET', `${path}/${id}?table_definition_id=${table}&as_of=${asOf}`);
     expect(await show(a.svc_sk, b.svc_updated_at)).toMatchObject({ status: 200, body: a });
     expect((await show(a.svc_sk, b.svc_updated_at)).headers.get('etag')).toBe('"1"');
     expect((await show(a.svc_sk, changed.svc_updated_at)).body).toEqual(changed);
-    expect((await show(b.svc_sk, gone.valid_from)).body).toEqual(gone.record);
+    expect((await show(b.svc_sk, deletion.valid_from)).body).toEqual(deletion.record);
     expect((await show(a.svc_sk, '2020-01-01T00:00:00Z')).status).toBe(404);
 
     const grid = async (asOf: string | undefined, more = {}) =>
@@ -220,9 +220,9 @@ describe('rows as of an instant', () => {
       ).body;
     expect(await grid(b.svc_updated_at)).toEqual({ rows: [b, a], rowCount: 2 });
     expect(await grid(changed.svc_updated_at)).toEqual({ rows: [changed, b], rowCount: 2 });
-    expect(await grid(gone.valid_from)).toEqual({ rows: [changed], rowCount: 1 });
-    expect(await grid(gone.valid_from, { include_deleted: true })).toEqual({
-      rows: [changed, gone.record],
+    expect(await grid(deletion.valid_from)).toEqual({ rows: [changed], rowCount: 1 });
+    expect(await grid(deletion.valid_from, { include_deleted: true })).toEqual({
+      rows: [changed, deletion.record],
       rowCount: 2,
     });
     const filterModel = { name: { filterType: 'text', type: 'equals', filter: 'ONE' } };
@@ -234,7 +234,7 @@ describe('rows as of an instant', () => {
     expect(await rowsAsOf(net.call, table, offset)).toEqual([]);
   });
 
-  it('are the same however the instant is written', async () => {
+  it('are the same in every form of the instant', async () => {
     const table = await givenTable();
     const made = await create(net, table, { code: 'A', name: 'one' });
     await passed(net, made.svc_updated_at);
@@ -246,7 +246,7 @@ describe('rows as of an instant', () => {
     expect(await rowsAsOf(net.call, table, changed.svc_updated_at)).toEqual([changed]);
   });
 
-  it('are found by the time that the answer to a write tells', async () => {
+  it('are found by the time in the answer to a write', async () => {
     const table = await givenTable();
     for (let n = 0; n < 30; n += 1) {
       const made = await create(net, table, { code: `C${n}`, name: 'n' });

@@ -23,7 +23,7 @@ const shown = async (table: number) =>
   (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=svc_sk`)).body.data;
 
 describe('restoring', () => {
-  it('brings deleted rows back as they were, and leaves the others alone', async () => {
+  it('restores deleted rows as they were, and leaves the others as they are', async () => {
     const table = await givenTable([{ name: 'x' }]);
     const rows = [];
     for (const code of ['A', 'B', 'C']) rows.push(await create(net, table, { code, x: code }));
@@ -52,7 +52,7 @@ describe('restoring', () => {
     expect(await shown(table)).toEqual([]);
   });
 
-  it('names every row and every rule that keeps it from coming back', async () => {
+  it('names every row and every rule that it breaks', async () => {
     const parent = await givenTable([]);
     const kid: Columns = [
       { name: 'ref', length: 5, foreign_key_table_id: parent },
@@ -94,7 +94,7 @@ describe('restoring', () => {
     expect(await restore(net.call, table, [twin.svc_sk])).toMatchObject({ body: { restored_count: 1 } });
   });
 
-  it('lets rows back together that refer to each other', async () => {
+  it('restores rows that refer to each other in one request', async () => {
     last += 10;
     const table = last;
     const columns: Columns = [key, { name: 'parent', length: 5, foreign_key_table_id: table }];
@@ -109,7 +109,7 @@ describe('restoring', () => {
     expect(await restore(net.call, table, [b.svc_sk, a.svc_sk])).toMatchObject({ body: { restored_count: 2 } });
   });
 
-  it('takes ids like deletion does, and the right to edit', async () => {
+  it('takes ids like deletion does, and requires the right to edit', async () => {
     const table = await givenTable([]);
     const { svc_sk: id } = await create(net, table, { code: 'A' });
     for (const ids of [[], ['1'], [0], [1.5], Array.from({ length: 1001 }, (_, i) => i + 1), undefined])
@@ -151,13 +151,13 @@ describe('reverting', () => {
     expect((await versionsOf(net.call, table, made.svc_sk))[0]).toMatchObject({ action: 'reverted', valid_to: null });
   });
 
-  it('holds to today’s rules and tells all that are broken', async () => {
+  it('applies today’s rules and names all that are broken', async () => {
     const parent = await givenTable([]);
     const p = await create(net, parent, { code: 'P' });
     const ref = { name: 'ref', length: 5, foreign_key_table_id: parent };
-    const columns: Columns = [ref, { name: 'kind' }, { name: 'gone' }];
+    const columns: Columns = [ref, { name: 'kind' }, { name: 'dropped' }];
     const table = await givenTable(columns);
-    const row = await create(net, table, { code: 'A', ref: 'P', kind: 'old', gone: 'x' });
+    const row = await create(net, table, { code: 'A', ref: 'P', kind: 'old', dropped: 'x' });
     await patch(net.call, table, row.svc_sk, { code: 'B', ref: null, kind: 'new' });
     await patch(net.call, table, row.svc_sk, { code: 'C' });
     await create(net, table, { code: 'A', kind: 'new' });
@@ -171,12 +171,12 @@ describe('reverting', () => {
       'ref must refer to a record of the referenced table',
     ]);
     const second = await revert(net.call, table, row.svc_sk, 2);
-    // The deployment, which dropped what the row had, made a version of it.
+    // The deployment, which dropped a value of the row, made a version of it.
     expect(second).toMatchObject({ status: 200, body: { code: 'B', kind: 'new', svc_version: 5 } });
-    expect(second.body).not.toHaveProperty('gone');
+    expect(second.body).not.toHaveProperty('dropped');
   });
 
-  it('names referrers that a key of earlier would leave behind', async () => {
+  it('names the referrers that an earlier key would leave without a target', async () => {
     const parent = await givenTable([]);
     const table = await givenTable([{ name: 'ref', length: 5, foreign_key_table_id: parent }]);
     const p = await create(net, parent, { code: 'P' });
@@ -199,7 +199,7 @@ describe('reverting', () => {
     });
   });
 
-  it('is 404 for a version or a row that there isn’t, and 422 for a deletion', async () => {
+  it('is 404 for a version or a row that does not exist, and 422 for a deletion', async () => {
     const table = await givenTable([]);
     const { svc_sk: id } = await create(net, table, { code: 'A' });
     await remove(net.call, table, [id]);
