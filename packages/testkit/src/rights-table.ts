@@ -194,7 +194,7 @@ export const operations: Record<string, Case[]> = {
   'DELETE /domains/{id}': [{ rule: 'administer' }],
 
   'GET /branches': [{ rule: 'everybody' }],
-  'POST /branches': [{ rule: 'openBranch', note: 'Whoever opens a branch owns it and joins its Developers.' }],
+  'POST /branches': [{ rule: 'openBranch', note: 'The creator of a branch owns it and joins its Developers.' }],
   'POST /branches/set_current_branch': [{ rule: 'person' }],
   'GET /branches/{id}': [{ rule: 'everybody' }],
   'PATCH /branches/{id}': [

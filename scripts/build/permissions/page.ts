@@ -131,7 +131,7 @@ any rights (\`POST /user_groups\`).
 - A change of rights counts within a second. To administer, to decide on a deployment or promotion, to deploy, to promote, to take a table away, and to get the link to a file uses the
   rights of that moment, without a cache. An import or export whose owner has lost the right before it begins fails with that reason.
 - The last administrator can't be deleted, demoted or taken out of the group. Who administers or approves, what protects a branch and
-  overage are changed only with the scope \`api:admin\`; what is deployed on a protected branch is taken away by administrators alone ([ADR 23](adr/0023-around-approval.md)).
+  overage are changed only with the scope \`api:admin\`; what is deployed on a protected branch is taken away by administrators alone ([ADR 23](adr/0023-no-way-around-approval.md)).
 
 ## Operations
 

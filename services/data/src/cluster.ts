@@ -44,7 +44,7 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
   const sizes = new TableSizes(pools.rows);
   const marks = new Marks(pools.rows);
   const counts = new Counts(marks, sizes);
-  const indexing = new Indexing({ pool: pools.quiet, sizes, logger, rules: { rowsMinimum: config.indexFromRows } });
+  const indexing = new Indexing({ pool: pools.quiet, sizes, logger, rules: { minRows: config.indexFromRows } });
   const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
   const sqlViews = new SqlViews(config.sqlReader);
   const housekeeping = createHousekeeping({ pools, sqlViews, logger }, config.historyDays);

@@ -15,6 +15,7 @@ import { bulkLoad } from './imports/bulk-load.ts';
 import { cancelLoad } from './imports/cancel-load.ts';
 import { checkColumnSources } from './imports/check-sources.ts';
 import { readRejectedRows } from './imports/rejected-rows.ts';
+import { toMergeAnswer } from './merges/merge-result.ts';
 import { mergeRows } from './merges/merge-rows.ts';
 import { countRows, getDeployedTable } from './tables/deployed-tables.ts';
 
@@ -53,7 +54,7 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     PlanDeployment: (call, { branch_id, tables }) =>
       at(call, (ctx) => planDeployment(ctx, call, { branchId: branch_id, ...readTables(tables) })),
     ApplyDeployment: async (call, { branch_id, tables, deployment_id }) => {
-      await clusters.settle(call.accountId);
+      await clusters.placeNew(call.accountId);
       const request = { branchId: branch_id, ...readTables(tables), deploymentId: deployment_id };
       return at(call, (ctx) => applyDeployment(ctx, call, request));
     },
@@ -102,8 +103,10 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
       }
     },
     MergeRows: async (call, request, signal) => {
-      await clusters.settle(call.accountId);
-      return at(call, (ctx) => ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request)));
+      await clusters.placeNew(call.accountId);
+      const merge = (ctx: DataContext) =>
+        ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request));
+      return toMergeAnswer(await at(call, merge));
     },
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };

@@ -34,13 +34,16 @@ export const restore = (call: Call, table: number, ids: number[]) =>
 export const revert = (call: Call, table: number, id: number, version: number, headers = {}) =>
   call('POST', `${path}/${id}/revert`, { table_definition_id: table, version }, headers);
 
-/** Waits until what is written next has a later time than this one: times are told in milliseconds. */
+/** Waits until what is written next has a later time than this one: times have milliseconds. */
 export async function passed(net: DataNet, at: string): Promise<void> {
   const later = `select clock_timestamp() >= $1::timestamptz + interval '1 millisecond' as later`;
   await eventually(async () => expect(await net.query(later, [at])).toEqual([{ later: true }]), { everyMs: 1 });
 }
 
-/** Waits until marks are past what has been written so far: what the service does beside it holds them back for a moment. */
+/**
+ * Waits until marks are past what has been written so far: what the service does beside it holds
+ * them back for a moment.
+ */
 export async function marksPassed(net: DataNet): Promise<void> {
   const [clock] = await net.query('select clock_timestamp()::text as now');
   const text = 'select $1::timestamptz > $2::timestamptz as past';

@@ -60,7 +60,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Me
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
     { name: 'events', start: () => consumeEvents(context, bus) },
-    { name: 'reconciler', start: async () => reconciler.start(), stop: () => reconciler.stop() },
+    reconciler,
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

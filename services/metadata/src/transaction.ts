@@ -5,7 +5,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { type AuditAct, announceAct } from '@almanac/service-kit/messaging/audit';
 import { announceAll as addToOutbox } from '@almanac/service-kit/messaging/outbox';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
@@ -38,7 +38,7 @@ export async function mapUniqueViolation<T>(
   try {
     return await work();
   } catch (error) {
-    if (findSqlState(error) !== '23505') throw error;
+    if (!isUniqueViolation(error)) throw error;
     const message = typeof sentence === 'string' ? sentence : await sentence();
     throw new ServiceError('already_exists', message, { cause: error });
   }

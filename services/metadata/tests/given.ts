@@ -1,4 +1,5 @@
-// Metadata over HTTP on a real database, with its neighbours at the RPC edge; and what tests of it start from.
+// Metadata over HTTP on a real database, with fakes of its neighbours at the RPC edge; and what its
+// tests start from.
 
 import type { Route } from '@almanac/service-kit/api/route';
 import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
@@ -25,12 +26,15 @@ export type Metadata = {
   rpcAddress: string;
   baseUrl: string;
   pool: pg.Pool;
-  /** What it has sent to the audit log so far, in order. */
+  /** Its entries for the audit log so far, in order. */
   acts: AuditEntry[];
   stop(): Promise<void>;
 };
 
-/** Metadata with short leases, so that tests of crashes need not wait; long enough that a busy machine keeps what it holds. `data`: not the fake. */
+/**
+ * Metadata with short leases, so that tests of crashes need not wait, but long enough that a busy
+ * machine renews them. `data`: the service to use instead of the fake.
+ */
 export async function startMetadata(
   timing: Partial<MetadataConfig['timing']> = {},
   data?: { keys: TestKeys; address: string },
@@ -89,7 +93,10 @@ export type Who = {
   scopes?: string[];
 };
 
-/** Calls as somebody of an account; every successful answer is held against the schema its route declares. */
+/**
+ * Calls as a user or application of an account; every answer is checked against the schema of its
+ * route.
+ */
 export function callingAs(metadata: Metadata, who: Who): Api {
   const call = createCaller(metadata.baseUrl, metadata.keys, { scopes: ['api'], branching: true, ...who });
   const declared = metadataRoutes(metadata.context);
@@ -133,7 +140,7 @@ let lastAccount = 1000;
 
 export type Account = { id: number; api: Api; mainId: number; domainId: number };
 
-/** A new account with `main` and one domain; `api` is a machine with branching. */
+/** A new account with `main` and one domain; `api` is an application with branching. */
 export async function givenAccount(metadata: Metadata): Promise<Account> {
   const id = ++lastAccount;
   const api = callingAs(metadata, { accountId: id });
@@ -188,7 +195,7 @@ export async function givenTable(
   return api.get(`/table_definitions/${table.id}`);
 }
 
-/** Waits for an event of metadata that was carried to the bus: it has left the outbox. */
+/** Waits until all events of metadata have left the outbox for the bus. */
 export async function outboxEmpty(metadata: Metadata): Promise<void> {
   await eventually(async () => {
     const { rows } = await metadata.pool.query('select count(*)::int as waiting from outbox');

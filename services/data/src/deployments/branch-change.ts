@@ -1,5 +1,6 @@
-// What a deployment does to the tables of a branch, worked out before anything is asked of the rows: which tables change, what
-// is wrong with them by themselves and together, and the catalogue as it will be.
+// What a deployment does to the tables of a branch, computed before any row is read: which tables
+// change, what is wrong with each of them and with their references, and the catalogue as it will
+// be.
 import type { DeployedTable, ForeignKey, WantedTable } from '../tables/table.ts';
 import type { Pair } from './schema/checks.ts';
 import { resolveForeignKeys } from './schema/foreign-keys.ts';
@@ -12,18 +13,21 @@ export type TableChange = { pair: Pair; diff: Diff; problems: string[] };
 export type Removal = { unwanted: UnwantedTable; old: DeployedTable | undefined; diff: Diff; problems: string[] };
 
 export type BranchChange = {
-  /** The wanted tables, in the order in which they were given. */
+  /** The wanted tables, in the order of the request. */
   wanted: TableChange[];
-  /** The tables that are taken out of service, in the order in which they were given. */
+  /** The tables that are taken out of service, in the order of the request. */
   removals: Removal[];
-  /** Deployed tables that aren't wanted but refer to one that is: their foreign keys must fit what it becomes. */
+  /**
+   * Deployed tables that aren't wanted but refer to one that is: their foreign keys must fit what
+   * it becomes.
+   */
   touched: Pair[];
   /** Before and after of any table of the branch, by lineage. */
   pairOf: (lineageId: number) => Pair;
 };
 
-export type Catalogued = {
-  /** Tables deployed on the branch. */
+export type BranchTables = {
+  /** The tables deployed on the branch. */
   branch: DeployedTable[];
   /** Wanted ids that are deployed elsewhere: another branch or account. */
   elsewhere: Set<number>;
@@ -33,7 +37,7 @@ export type Catalogued = {
 export function planBranch(
   branchId: number,
   wanted: WantedTable[],
-  { branch, elsewhere }: Catalogued,
+  { branch, elsewhere }: BranchTables,
   unwanted: UnwantedTable[] = [],
 ): BranchChange {
   const deployedById = new Map(branch.map((table) => [table.table_definition_id, table]));
@@ -63,7 +67,7 @@ export function planBranch(
     if (!refersToWanted) continue;
     const resolved = resolveForeignKeys(old.structure.columns, after);
     touched.push({ old, wanted: { ...old, structure: { ...old.structure, foreign_keys: resolved.foreignKeys } } });
-    for (const problem of resolved.problems) blame(changes, old, problem);
+    for (const problem of resolved.problems) addReferringProblem(changes, old, problem);
   }
 
   const staying = [...branch.filter((table) => !wantedById.has(table.table_definition_id)), ...wanted].filter(
@@ -98,8 +102,9 @@ export function planBranch(
 
 const deployedElsewhere = 'The table definition is deployed on another branch.';
 
-// A table that isn't being deployed can't adapt: the wanted table it refers to is what stands in the way.
-function blame(changes: TableChange[], referring: DeployedTable, problem: string): void {
+// A table that isn't being deployed can't adapt: its problems are problems of the wanted table it
+// refers to.
+function addReferringProblem(changes: TableChange[], referring: DeployedTable, problem: string): void {
   for (const { pair, problems } of changes)
     if (
       referring.structure.foreign_keys.some(
@@ -109,11 +114,11 @@ function blame(changes: TableChange[], referring: DeployedTable, problem: string
       problems.push(describeReferring(referring, problem));
 }
 
-/** What a wanted table is told of one that refers to it and isn't wanted. */
+/** The problem of a referring table that is not wanted, as a problem of the wanted table. */
 export const describeReferring = (referring: WantedTable, problem: string): string =>
   `${referring.name} refers to this table: ${problem}`;
 
-/** The touched tables that refer to this one, each with no other foreign keys than these. */
+/** The touched tables that refer to this one, each with those foreign keys only. */
 export function referringTo(target: WantedTable, { touched }: BranchChange): Pair[] {
   const isHere = (foreignKey: ForeignKey) => foreignKey.target_table_id === target.table_definition_id;
   const only = <T extends WantedTable>(table: T): T => {
@@ -125,7 +130,7 @@ export function referringTo(target: WantedTable, { touched }: BranchChange): Pai
     .map(({ old, wanted }) => ({ old: old && only(old), wanted: only(wanted) }));
 }
 
-/** The tables of the branch as it will be, by what no two of them may share. */
+/** The tables of the branch as it will be, by the attributes that no two of them may share. */
 type Outcome = Record<'byId' | 'byKey' | 'byLineage', Map<number | string, WantedTable[]>>;
 
 function outcomeOf(branch: DeployedTable[], wanted: WantedTable[]): Outcome {

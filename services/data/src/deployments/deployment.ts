@@ -1,17 +1,26 @@
-// Plans and applies deployments. Planning reads; applying does the same reading under locks that keep writers out, then the DDL
-// and the catalogue, all in one transaction: nothing is ever half deployed, and an applied deployment is known by its id.
-import { setTimeout as sleep } from 'node:timers/promises';
+// Plans and applies deployments. Planning only reads. Applying reads the same under locks that keep
+// writers out, then runs the DDL and writes the catalogue, all in one transaction: nothing is ever
+// half deployed, and an applied deployment is found by its id.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { pgSql, retryTransaction, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import {
+  hasSqlState,
+  isConstraintViolation,
+  isDataException,
+  isLockTimeout,
+  isMissingTable,
+} from '@almanac/service-kit/postgres/errors';
 import type { Change } from '@almanac/service-kit/text/difference';
 import type pg from 'pg';
-import { holdResident } from '../clusters/account-placement.ts';
-import type { DataContext } from '../context.ts';
+import { requireResident } from '../clusters/account-placement.ts';
+import type { RowsAnnouncer } from '../events/rows-announcer.ts';
 import { lockBranch } from '../postgres/advisory-locks.ts';
+import type { Pools } from '../postgres/pools.ts';
 import { originOf } from '../rows/origin.ts';
 import { tableName } from '../sql/identifiers.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable, WantedTable } from '../tables/table.ts';
 import {
@@ -26,8 +35,9 @@ import {
   type Copying,
   type FirstRows,
   findVisible,
-  holdOriginals,
   keepFirstRows,
+  lockOriginals,
+  type OriginalsAccess,
   planFirstRows,
   prepareCopying,
   requireVisible,
@@ -37,12 +47,12 @@ import { type Pair, type RowCheck, rowChecksSql } from './schema/checks.ts';
 import { changeTable, inOrder, type TableChange as PhysicalChange } from './schema/ddl.ts';
 import { cycleBlocker, cyclesSql, proveHierarchiesSql } from './schema/hierarchy-checks.ts';
 import { largeTablesSql } from './schema/large-tables.ts';
-import { tellDeployer } from './schema/rewritten-rows.ts';
+import { setDeployerSql } from './schema/rewritten-rows.ts';
 import type { AttributeChange, ColumnDiff } from './table-diff.ts';
 import type { UnwantedTable } from './wanted-tables.ts';
 
 export type CountedMessage = { message: string; rows: number };
-/** What metadata shows of one table (design 3.5). */
+/** What metadata shows of one table. */
 export type TableDiff = {
   table_definition_id: number;
   key: string;
@@ -64,11 +74,15 @@ const reader =
 
 type Request = { branchId: number; tables: WantedTable[]; removals: UnwantedTable[] };
 
-/** What a deployment would do, lose and break on; changes nothing. */
-export async function planDeployment(ctx: DataContext, call: CallContext, request: Request): Promise<DeploymentPlan> {
-  const visible = await findVisible(ctx, call, request.tables);
+/** What a deployment would do and lose, and what blocks it; changes nothing. */
+export async function planDeployment(
+  access: OriginalsAccess,
+  call: CallContext,
+  request: Request,
+): Promise<DeploymentPlan> {
+  const visible = await findVisible(access, call, request.tables);
   return withTransaction(
-    ctx.pools.work,
+    access.pools.work,
     async (sql) => {
       await sql("select set_config('statement_timeout', '120s', true)");
       return (await plan(reader(sql), call.accountId, request, { visible })).shown;
@@ -77,16 +91,18 @@ export async function planDeployment(ctx: DataContext, call: CallContext, reques
   );
 }
 
-/** What is done to a wanted table, and on its account to those that refer to it and aren't wanted. */
-type Physical = PhysicalChange & { referring: (PhysicalChange & { pair: Pair })[] };
+/**
+ * What is done to a wanted table, and because of it to tables that refer to it and aren't wanted.
+ */
+type PlannedTable = PhysicalChange & { referring: (PhysicalChange & { pair: Pair })[] };
 
 type Planned = {
   change: BranchChange;
-  /** Of each wanted table, in their order; none while one of them has problems by itself. */
-  physical: Physical[];
-  /** Of each table that is in service and to be removed. */
+  /** The changes of the wanted tables, in their order; none while one of them has problems. */
+  tables: PlannedTable[];
+  /** The tables in service that are to be removed. */
   retirements: Retirement[];
-  first: FirstRows;
+  firstRows: FirstRows;
   shown: DeploymentPlan;
   revision: number;
 };
@@ -113,26 +129,26 @@ async function plan(
   const revision = row?.revision as number;
   const sound = change.wanted.every((table) => table.problems.length === 0);
   const large = new Set((await read(largeTablesSql(branch))).map(({ lineage_id }) => lineage_id as number));
-  const physical = sound ? changesOf(change, revision, large) : [];
-  const first = await planFirstRows(read, accountId, change, copying);
+  const planned = sound ? changesOf(change, revision, large) : [];
+  const firstRows = await planFirstRows(read, accountId, change, copying);
   for (const [i, { pair }] of change.wanted.entries()) {
-    const copy = first.tables.get(pair.wanted.lineage_id);
+    const copy = firstRows.tables.get(pair.wanted.lineage_id);
     if (!copy) continue;
-    physical[i]?.statements.columns.push(copy.statement);
-    physical[i]?.statements.foreignKeys.push(...proveHierarchiesSql(pair.wanted));
+    planned[i]?.statements.columns.push(copy.statement);
+    planned[i]?.statements.foreignKeys.push(...proveHierarchiesSql(pair.wanted));
   }
-  // One after the other: a connection answers one question at a time.
+  // One after the other: a connection runs one statement at a time.
   const diffs: TableDiff[] = [];
-  for (const [i, table] of change.wanted.entries()) diffs.push(await showTable(read, first, table, physical[i]));
+  for (const [i, table] of change.wanted.entries()) diffs.push(await showTable(read, firstRows, table, planned[i]));
   const retirements = change.removals.flatMap(({ old }) => (old ? [retirementOf(change, old)] : []));
   for (const removal of change.removals) diffs.push(await showRemoval(read, removal, retirements));
-  return { change, physical, retirements, first, shown: { diffs }, revision };
+  return { change, tables: planned, retirements, firstRows, shown: { diffs }, revision };
 }
 
 const retirementOf = (change: BranchChange, table: DeployedTable) =>
   planRetirement(table, (lineageId) => change.pairOf(lineageId).old as DeployedTable);
 
-function changesOf(change: BranchChange, revision: number, large: ReadonlySet<number>): Physical[] {
+function changesOf(change: BranchChange, revision: number, large: ReadonlySet<number>): PlannedTable[] {
   const oldTable = (lineageId: number) => change.pairOf(lineageId).old as DeployedTable;
   const newTable = (lineageId: number) => change.pairOf(lineageId).wanted;
   const changeOf = (pair: Pair) =>
@@ -143,28 +159,29 @@ function changesOf(change: BranchChange, revision: number, large: ReadonlySet<nu
   }));
 }
 
-const statementsOf = (physical: Physical[]) =>
-  physical.flatMap(({ statements, referring }) => [statements, ...referring.map((each) => each.statements)]);
+const statementsOf = (planned: PlannedTable[]) =>
+  planned.flatMap(({ statements, referring }) => [statements, ...referring.map((each) => each.statements)]);
 
 async function showTable(
   read: Read,
-  first: FirstRows,
+  firstRows: FirstRows,
   { pair, diff, problems }: TableChange,
-  physical: Physical | undefined,
+  planned: PlannedTable | undefined,
 ): Promise<TableDiff> {
   const { wanted } = pair;
-  const statements = statementsOf(physical ? [physical] : []);
+  const statements = statementsOf(planned ? [planned] : []);
   const counted: Record<'warning' | 'blocker', CountedMessage[]> = { warning: [], blocker: [] };
-  if (physical)
-    for (const { kind, message, rows } of await countRows(read, first, first.pairOf(wanted.lineage_id)))
+  if (planned)
+    for (const { kind, message, rows } of await countRows(read, firstRows, firstRows.pairOf(wanted.lineage_id)))
       counted[kind].push({ message, rows });
-  // Nobody deploys these: what would have to be agreed to stands in the way.
-  for (const { pair: referring } of physical?.referring ?? [])
-    for (const { message, rows } of await countRows(read, first, referring))
+  // These tables are not part of the deployment, so a warning about them can't be accepted: it
+  // blocks.
+  for (const { pair: referring } of planned?.referring ?? [])
+    for (const { message, rows } of await countRows(read, firstRows, referring))
       counted.blocker.push({ message: describeReferring(referring.wanted, message), rows });
-  if (first.lost.has(wanted.lineage_id))
+  if (firstRows.withoutOriginal.has(wanted.lineage_id))
     counted.warning.push({ message: 'The table whose rows it was to begin with is not in service any more.', rows: 0 });
-  const refusal = first.refused.get(wanted.lineage_id);
+  const refusal = firstRows.refused.get(wanted.lineage_id);
   if (refusal) counted.blocker.push({ message: refusal, rows: 0 });
   return {
     table_definition_id: wanted.table_definition_id,
@@ -173,7 +190,7 @@ async function showTable(
     change: diff.change,
     attributes: diff.attributes,
     columns: diff.columns,
-    statements: [...inOrder(statements), ...statements.flatMap(({ later }) => later)],
+    statements: [...inOrder(statements), ...statements.flatMap(({ deferred }) => deferred)],
     warnings: counted.warning,
     blockers: [...problems.map((message) => ({ message, rows: 0 })), ...counted.blocker],
   };
@@ -204,15 +221,15 @@ async function showRemoval(
   };
 }
 
-/** The answers of a table's rows that matter. */
+/** The warnings and blockers of a table's rows, with their numbers. */
 async function countRows(
   read: Read,
   { pairOf }: FirstRows,
   pair: Pair,
 ): Promise<(Pick<RowCheck, 'kind'> & CountedMessage)[]> {
-  const asked = rowChecksSql(pair, pairOf);
-  const [row] = asked ? await read(asked.statement) : [];
-  const counted = (asked?.checks ?? [])
+  const checked = rowChecksSql(pair, pairOf);
+  const [row] = checked ? await read(checked.statement) : [];
+  const counted = (checked?.checks ?? [])
     .map(({ kind, message }, i) => ({ kind, message, rows: Number(row?.rows[i] ?? 0) }))
     .filter(({ rows }) => rows > 0);
   for (const { columns, statement } of cyclesSql(pair, pairOf)) {
@@ -223,91 +240,117 @@ async function countRows(
   return counted;
 }
 
+/** What applying a deployment works with. */
+type DeploymentParts = OriginalsAccess & {
+  sqlViews: SqlViews;
+  indexing: { scheduleSoon(): void };
+  announcer: RowsAnnouncer;
+  logger: Logger;
+};
+
 const attempts = 6;
-// Rows that are copied were looked at a moment before.
-const changedMeanwhile = new Set(['23502', '23503', '23505', '23514', '22001', '22003', '22P02', '42P01', '42703']);
+
+// First rows are checked before they are copied: these failures mean that rows or tables changed in
+// between.
+const isCopyConflict = (error: unknown) =>
+  isConstraintViolation(error) ||
+  isDataException(error) ||
+  isMissingTable(error) ||
+  hasSqlState(error, 'undefined_column');
 
 /**
  * Makes the deployed tables equal to the wanted ones, and takes those out of service that are to be
- * removed. The same deployment id again answers the first plan. Blockers are 422 with every reason.
- * Readers that hold a table for long are given way to a few times, then the deployment gives up,
- * unchanged.
+ * removed. A repeated deployment id answers the first plan. Blockers are 422 with every reason. The
+ * locks are requested a few times, so that a long reader never makes others wait long; then the
+ * deployment fails, with nothing changed.
  */
 export async function applyDeployment(
-  ctx: DataContext,
+  parts: DeploymentParts,
   call: CallContext,
   request: Request & { deploymentId: string },
 ): Promise<DeploymentPlan> {
-  for (let attempt = 1; ; attempt += 1) {
-    const copying = await prepareCopying(ctx, call, request.tables);
-    try {
-      const done = await withTransaction(ctx.pools.work, (sql) => apply(ctx, sql, call, request, copying));
-      if (done.leavesWork) ctx.indexing.soon();
-      for (const table of request.tables) ctx.announcer.touch(table);
-      return done.plan;
-    } catch (error) {
-      const state = findSqlState(error) ?? '';
-      const passes = state === '55P03' || (copying && changedMeanwhile.has(state));
-      if (copying && attempt >= attempts && changedMeanwhile.has(state))
-        throw validationFailed('Rows changed while they were copied, or break rules of the copy; try again.');
-      if (!passes || attempt >= attempts) throw error;
-      ctx.logger.info(
-        { deployment_id: request.deploymentId, attempt },
-        'a table is in use; trying the deployment again',
-      );
-      await sleep(100 + Math.random() * 200 * attempt);
-    }
+  const { pools, sqlViews, indexing, announcer, logger } = parts;
+  let copying: Copying | undefined;
+  const isCopyFailure = (error: unknown) => copying !== undefined && isCopyConflict(error);
+  const attempt = async () => {
+    copying = await prepareCopying(parts, call, request.tables);
+    return withTransaction(pools.work, (sql) => apply(sqlViews, sql, call, request, copying));
+  };
+  try {
+    const done = await retryTransaction(attempt, {
+      attempts,
+      isRetryable: (error) => isLockTimeout(error) || isCopyFailure(error),
+      pauseMs: (failed) => 100 + Math.random() * 200 * failed,
+      onRetry: (failed) =>
+        logger.info(
+          { deployment_id: request.deploymentId, attempt: failed },
+          'a table is in use; the deployment is retried',
+        ),
+    });
+    if (done.hasDeferredWork) indexing.scheduleSoon();
+    for (const table of request.tables) announcer.touch(table);
+    return done.plan;
+  } catch (error) {
+    if (!isCopyFailure(error)) throw error;
+    throw validationFailed('Rows changed while they were copied, or break rules of the copy; try again.');
   }
 }
 
 async function apply(
-  { sqlViews }: DataContext,
+  sqlViews: SqlViews,
   sql: Sql,
   call: CallContext,
   { deploymentId, ...request }: Request & { deploymentId: string },
   copying: Copying | undefined,
-): Promise<{ plan: DeploymentPlan; leavesWork: boolean }> {
+): Promise<{ plan: DeploymentPlan; hasDeferredWork: boolean }> {
   await sql(
     "select set_config('lock_timeout', '2s', true), set_config('statement_timeout', '600s', true), set_config('idle_in_transaction_session_timeout', '0', true)",
   );
   const { accountId } = call;
   const { actor, requestId } = originOf(call, 'deployment');
-  await sql(tellDeployer, [actor, requestId]);
-  await holdResident(sql, { accountId });
+  await sql(setDeployerSql, [actor, requestId]);
+  await requireResident(sql, { accountId });
   await lockBranch(sql, request.branchId);
   const { rows: applied } = await sql(
     'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',
     [accountId, deploymentId],
   );
-  if (applied[0]) return { plan: applied[0].plan as DeploymentPlan, leavesWork: false };
+  if (applied[0]) return { plan: applied[0].plan as DeploymentPlan, hasDeferredWork: false };
 
   await lockTables(sql, accountId, request);
-  await holdOriginals(sql, copying);
+  await lockOriginals(sql, copying);
   const planned = await plan(reader(sql), accountId, request, copying ?? { visible: new Set() });
-  requireVisible(planned.first);
+  requireVisible(planned.firstRows);
   requireNoBlockers(planned.shown);
   const pairs = planned.change.wanted.map((table) => table.pair);
   const wanted = pairs.map((pair) => pair.wanted);
   const { retirements } = planned;
-  await sqlViews.drop(sql, [...pairs.flatMap(({ old }) => old ?? []), ...retirements.map(({ table }) => table)]);
-  for (const statement of retirements.flatMap(({ dropForeignKeys }) => dropForeignKeys)) await sql(statement);
-  for (const statement of inOrder(statementsOf(planned.physical))) await sql(statement);
-  for (const retirement of retirements) await retire(sql, retirement);
-  await rememberRetired(sql, accountId, planned);
-  const touched = planned.change.touched.map((pair) => pair.wanted); // their columns, and so their views, stay as they are
-  await catalogue(sql, accountId, [...wanted, ...touched]);
-  await sqlViews.make(sql, wanted);
-  await keepFirstRows(sql, accountId, planned.first, copying);
+  const before = [...pairs.flatMap(({ old }) => old ?? []), ...retirements.map(({ table }) => table)];
+  await sqlViews.replace(sql, before, async () => {
+    for (const statement of retirements.flatMap(({ dropForeignKeys }) => dropForeignKeys)) await sql(statement);
+    for (const statement of inOrder(statementsOf(planned.tables))) await sql(statement);
+    for (const retirement of retirements) await retire(sql, retirement);
+    await keepRetiredColumns(sql, accountId, planned);
+    // The columns of touched tables, and so their views, stay as they are.
+    const touched = planned.change.touched.map((pair) => pair.wanted);
+    await writeEntries(sql, accountId, [...wanted, ...touched]);
+    return wanted;
+  });
+  await keepFirstRows(sql, accountId, planned.firstRows, copying);
   await sql('insert into applied_deployment (account_id, deployment_id, plan) values ($1::int, $2, $3::jsonb)', [
     accountId,
     deploymentId,
     JSON.stringify(planned.shown),
   ]);
-  return { plan: planned.shown, leavesWork: statementsOf(planned.physical).some(({ later }) => later.length > 0) };
+  return {
+    plan: planned.shown,
+    hasDeferredWork: statementsOf(planned.tables).some(({ deferred }) => deferred.length > 0),
+  };
 }
 
-// Writers hold ROW EXCLUSIVE for as long as their transaction lasts, from before their statement looks at the catalogue; this
-// lock waits for them and keeps others out, while readers go on. So a row is written wholly under one revision or the next.
+// Writers hold ROW EXCLUSIVE until their transaction ends, from before their statement reads the
+// catalogue; this lock waits for them and keeps others out, while readers go on. So a row is
+// written wholly under one revision or the next.
 async function lockTables(sql: Sql, accountId: number, { branchId, tables, removals }: Request): Promise<void> {
   const branch = (await reader(sql)(catalogueSql.ofBranch(accountId, branchId))) as DeployedTable[];
   const ids = new Set([
@@ -338,9 +381,9 @@ function requireNoBlockers({ diffs }: DeploymentPlan): void {
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-async function rememberRetired(sql: Sql, accountId: number, { change, physical, revision }: Planned): Promise<void> {
+async function keepRetiredColumns(sql: Sql, accountId: number, { change, tables, revision }: Planned): Promise<void> {
   for (const [i, { pair }] of change.wanted.entries())
-    for (const column of physical[i]?.retired ?? [])
+    for (const column of tables[i]?.retired ?? [])
       await sql(
         `insert into retired_column (account_id, branch_id, lineage_id, column_lineage_id, revision)
          values ($1::int, $2::int, $3::int, $4::int, $5::bigint)`,
@@ -348,8 +391,8 @@ async function rememberRetired(sql: Sql, accountId: number, { change, physical, 
       );
 }
 
-/** Notes tables in the catalogue as they are in service from now on. */
-export async function catalogue(sql: Sql, accountId: number, tables: WantedTable[]): Promise<void> {
+/** Writes the catalogue entries of tables that are in service from now on. */
+export async function writeEntries(sql: Sql, accountId: number, tables: WantedTable[]): Promise<void> {
   await sql(
     `insert into deployed_table (table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type,
        version, structure, history_since)
@@ -372,20 +415,23 @@ export async function catalogue(sql: Sql, accountId: number, tables: WantedTable
   );
 }
 
-/** Whether a deployment was applied, and what it did. */
+/** What a deployment did; undefined when it was not applied. */
 export async function findAppliedDeployment(
-  ctx: DataContext,
+  { pools }: { pools: Pools },
   call: CallContext,
   deploymentId: string,
 ): Promise<DeploymentPlan | undefined> {
-  const { rows } = await pgSql(ctx.pools.rows)(
+  const { rows } = await pgSql(pools.rows)(
     'select plan from applied_deployment where account_id = $1::int and deployment_id = $2',
     [call.accountId, deploymentId],
   );
   return rows[0]?.plan as DeploymentPlan | undefined;
 }
 
-/** Forgets deployments that nobody asks for again: whoever has begun one asks until he knows its end. */
+/**
+ * Deletes plans of deployments applied more than 30 days ago: metadata has asked for the outcome by
+ * then.
+ */
 export async function sweepApplied(sql: Sql): Promise<void> {
   await sql(`delete from applied_deployment where applied_at < now() - interval '30 days'`);
 }

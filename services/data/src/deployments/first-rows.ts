@@ -1,93 +1,104 @@
-// The rows with which a copy of a table begins: those that its original on another branch has at the moment of the copy's first
-// deployment. To a deployment the original is what the table was before: the same casts, losses and blockers
-// (docs/adr/0010-merging-rows.md). They were asked for earlier, so the right to view them is asked once more: one of the two who
-// stand behind the copy must have it, whoever deploys or whoever asked for the rows.
+// First rows: a copy of a table on another branch begins with the rows that its original has when
+// the copy is first deployed. To a deployment the original is what the table was before: the same
+// casts, losses and blockers (docs/adr/0010-merging-rows.md). The rows were requested earlier, so
+// the right to view them is checked again: the person who deploys or the person who requested the
+// rows must have it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import type { DataContext } from '../context.ts';
+import type { Rights } from '@almanac/service-kit/rights/rights';
+import type { Pools } from '../postgres/pools.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
 import { channelSql, type Origin, originOf } from '../rows/origin.ts';
 import { columnName, tableName } from '../sql/identifiers.ts';
 import { quoteLiteral } from '../sql/literals.ts';
 import type { Statement } from '../sql/statement.ts';
-import { catalogueSql } from '../tables/catalogue.ts';
-import { settledInstant } from '../tables/quiescent-timestamp.ts';
+import { type Catalogue, catalogueSql } from '../tables/catalogue.ts';
+import { quiescentTimestamp } from '../tables/quiescent-timestamp.ts';
 import type { DeployedTable, WantedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import type { BranchChange } from './branch-change.ts';
 import { moveBase } from './row-base.ts';
 import { finalSql, type Pair } from './schema/checks.ts';
 
+/** What finds the originals of copies, and who may view them. */
+export type OriginalsAccess = { pools: Pools; catalogue: Catalogue; rights: Rights };
+
 type Read = (statement: Statement) => Promise<Record<string, unknown>[]>;
 
 /**
- * When and for whom rows are copied; `at`: the instant as of which all originals of a deployment are read; `visible`: the new tables whose
- * original may be viewed.
+ * When and for whom rows are copied. `at`: the instant as of which all originals of a deployment
+ * are read. `visible`: the new tables whose original may be viewed.
  */
 export type Copying = { at: string; origin: Origin; originals: DeployedTable[]; visible: ReadonlySet<number> };
 
-/** Waits for an instant as of which the originals of new tables can be read; undefined when no table begins with rows. */
+/**
+ * Waits for an instant as of which the originals of new tables can be read; undefined when no table
+ * begins with rows.
+ */
 export async function prepareCopying(
-  ctx: DataContext,
+  access: OriginalsAccess,
   call: CallContext,
   tables: WantedTable[],
 ): Promise<Copying | undefined> {
-  const copies = await findCopies(ctx, call, tables);
+  const copies = await findCopies(access, call, tables);
   if (copies.length === 0) return undefined;
   const originals = copies.map(({ original }) => original);
-  const at = await settledInstant(ctx.pools.work, originals);
-  // Asked after that instant: what is written once the right is gone is not among the rows, however long the deployment waits then.
-  return { at, origin: originOf(call, 'promotion'), originals, visible: await findVisibleOf(ctx, call, copies) };
+  const at = await quiescentTimestamp(access.pools.work, originals);
+  // Checked after that instant: what is written after the right was taken away is not among the
+  // rows, however long the deployment waits then.
+  return { at, origin: originOf(call, 'promotion'), originals, visible: await findVisibleOf(access, call, copies) };
 }
 
 type Copy = { wanted: WantedTable; original: DeployedTable };
 
-async function findCopies(ctx: DataContext, call: CallContext, tables: WantedTable[]): Promise<Copy[]> {
+async function findCopies(access: OriginalsAccess, call: CallContext, tables: WantedTable[]): Promise<Copy[]> {
   const copies: Copy[] = [];
   for (const wanted of tables) {
     const { table_definition_id, rows_from_table_id: id } = wanted;
-    if (!id || (await ctx.catalogue.read(call.accountId, { id: table_definition_id }))) continue;
-    const original = await ctx.catalogue.read(call.accountId, { id });
+    if (!id || (await access.catalogue.read(call.accountId, { id: table_definition_id }))) continue;
+    const original = await access.catalogue.read(call.accountId, { id });
     if (original) copies.push({ wanted, original });
   }
   return copies;
 }
 
-/** The new tables whose original may be viewed at this moment, by their ids. */
+/** The ids of the new tables whose original may be viewed at this moment. */
 export async function findVisible(
-  ctx: DataContext,
+  access: OriginalsAccess,
   call: CallContext,
   tables: WantedTable[],
 ): Promise<ReadonlySet<number>> {
-  return findVisibleOf(ctx, call, await findCopies(ctx, call, tables));
+  return findVisibleOf(access, call, await findCopies(access, call, tables));
 }
 
-async function findVisibleOf(ctx: DataContext, call: CallContext, copies: Copy[]): Promise<ReadonlySet<number>> {
+async function findVisibleOf(access: OriginalsAccess, call: CallContext, copies: Copy[]): Promise<ReadonlySet<number>> {
   const visible = new Set<number>();
   for (const { wanted, original } of copies) {
-    const asker = wanted.rows_asked_by;
+    const requester = wanted.rows_asked_by;
     const isVisible =
-      (await mayView(ctx, call, original)) ||
-      (asker !== undefined && asker !== call.userId && (await mayView(ctx, { ...call, userId: asker }, original)));
+      (await mayView(access, call, original)) ||
+      (requester !== undefined &&
+        requester !== call.userId &&
+        (await mayView(access, { ...call, userId: requester }, original)));
     if (isVisible) visible.add(wanted.table_definition_id);
   }
   return visible;
 }
 
-async function mayView(ctx: DataContext, call: CallContext, original: DeployedTable): Promise<boolean> {
+async function mayView(access: OriginalsAccess, call: CallContext, original: DeployedTable): Promise<boolean> {
   try {
-    await requireRightToWork(ctx, call, 'view', original.table_definition_id);
+    await requireRightToWork(access, call, 'view', original.table_definition_id);
     return true;
   } catch (error) {
-    // Out of service since it was found: the plan tells that.
+    // The table went out of service after it was found: the plan reports that.
     if (error instanceof ServiceError && (error.kind === 'forbidden' || error.kind === 'not_found')) return false;
     throw error;
   }
 }
 
-/** Keeps the originals in the form they have, until the transaction ends. */
-export async function holdOriginals(sql: Sql, copying: Copying | undefined): Promise<void> {
+/** Keeps the originals from being altered until the transaction ends. */
+export async function lockOriginals(sql: Sql, copying: Copying | undefined): Promise<void> {
   if (copying) await sql(`lock table ${copying.originals.map(tableName).join(', ')} in access share mode`);
 }
 
@@ -96,15 +107,18 @@ type FirstRowsOfTable = { original: DeployedTable; wanted: WantedTable; statemen
 export type FirstRows = {
   tables: ReadonlyMap<number, FirstRowsOfTable>;
   /** Lineages of new tables whose original is not in service any more. */
-  lost: ReadonlySet<number>;
+  withoutOriginal: ReadonlySet<number>;
   /** Lineages of new tables whose original may not be viewed, and why they get no rows. */
   refused: ReadonlyMap<number, string>;
-  /** Before and after of any table of the branch, an original standing for what its copy was before. */
+  /** Before and after of any table of the branch; the original of a copy counts as its before. */
   pairOf: (lineageId: number) => Pair;
   stamp: string;
 };
 
-/** Plans the copies of a deployment; without an instant as they would be now. Of those that may not be viewed nothing is read. */
+/**
+ * Plans the copies of a deployment; without an instant, as of now. Originals that may not be viewed
+ * are not read.
+ */
 export async function planFirstRows(
   read: Read,
   accountId: number,
@@ -117,28 +131,28 @@ export async function planFirstRows(
   });
   const stamp = clock?.now as string;
   const tables = new Map<number, FirstRowsOfTable>();
-  const lost = new Set<number>();
+  const withoutOriginal = new Set<number>();
   const refused = new Map<number, string>();
   for (const { pair } of change.wanted) {
     const { lineage_id, rows_from_table_id: id } = pair.wanted;
     if (pair.old || !id) continue;
     const [original] = (await read(catalogueSql.byId(accountId, id))) as DeployedTable[];
-    if (original?.lineage_id !== lineage_id) lost.add(lineage_id);
+    if (original?.lineage_id !== lineage_id) withoutOriginal.add(lineage_id);
     else if (!copying.visible.has(pair.wanted.table_definition_id)) refused.set(lineage_id, refusal(id));
     else {
-      const how = { at: copying.at ?? stamp, stamp, actor: copying.origin?.actor ?? '' };
-      tables.set(lineage_id, { original, wanted: pair.wanted, statement: copySql(original, pair.wanted, how) });
+      const stamps = { at: copying.at ?? stamp, stamp, actor: copying.origin?.actor ?? '' };
+      tables.set(lineage_id, { original, wanted: pair.wanted, statement: copySql(original, pair.wanted, stamps) });
     }
   }
   const pairOf = (lineageId: number): Pair => {
     const pair = change.pairOf(lineageId);
     return { ...pair, old: pair.old ?? tables.get(lineageId)?.original };
   };
-  return { tables, lost, refused, pairOf, stamp };
+  return { tables, withoutOriginal, refused, pairOf, stamp };
 }
 
 const refusal = (originalId: number) =>
-  `It begins with the rows of table ${originalId}: whoever deploys it, or whoever asked for them, needs the right "view" there.`;
+  `It begins with the rows of table ${originalId}: the person who deploys it, or the person who requested them, needs the right "view" there.`;
 
 /** Throws 403 when rows would be copied that may not be viewed. */
 export function requireVisible({ refused, pairOf }: FirstRows): void {
@@ -146,10 +160,11 @@ export function requireVisible({ refused, pairOf }: FirstRows): void {
   if (problems.length > 0) throw new ServiceError('forbidden', problems);
 }
 
-type How = { at: string; stamp: string; actor: string };
+type CopyStamp = { at: string; stamp: string; actor: string };
 
-// In whatever form the columns have in the copy. A statement beside DDL, shown like that: so values are literals.
-function copySql(original: DeployedTable, wanted: WantedTable, { at, stamp, actor }: How): string {
+// Copies the rows in the form that the columns have in the copy. The statement stands among DDL and
+// is shown like it, so its values are literals.
+function copySql(original: DeployedTable, wanted: WantedTable, { at, stamp, actor }: CopyStamp): string {
   const before = new Map(original.structure.columns.map((column) => [column.lineage_id, column]));
   const columns = wanted.structure.columns.filter(({ lineage_id }) => before.has(lineage_id));
   const time = `${quoteLiteral(stamp)}::timestamptz`;
@@ -167,7 +182,10 @@ function copySql(original: DeployedTable, wanted: WantedTable, { at, stamp, acto
   );
 }
 
-/** Notes what copies and originals have in common, at whose request the rows came, and that they are to be announced. */
+/**
+ * Keeps the merge base of copies and originals and the request of the rows, and has the rows
+ * announced.
+ */
 export async function keepFirstRows(
   sql: Sql,
   accountId: number,
@@ -192,6 +210,6 @@ export async function keepFirstRows(
       [wanted.table_definition_id, stamp],
     );
   }
-  // Whoever writes to a copy does so at a later time.
+  // The next write to a copy gets a later time.
   if (tables.size > 0) await sql('select pg_sleep(0.002)');
 }

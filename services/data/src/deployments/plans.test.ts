@@ -167,7 +167,7 @@ describe('statements of a deployment', () => {
       fillsHistoryOf(wanted)[1],
       'alter table b_1.t_1 add constraint f_1_13 foreign key (c_13, svc_live) references b_1.t_2 (c_21, svc_live) not valid',
     ]);
-    expect(large.later).toEqual([
+    expect(large.deferred).toEqual([
       'alter table b_1.t_1 validate constraint n_1',
       'alter table b_1.t_1 validate constraint v_12',
       'alter table b_1.t_1 validate constraint v_14',
@@ -213,7 +213,7 @@ describe('a branch', () => {
     expect(changes.map((change) => change.problems)).toEqual([[], []]);
   });
 
-  it('makes references anew for tables that refer to a changed one', () => {
+  it('makes the references again of tables that refer to a changed one', () => {
     const child = table(2, [refer(21, 1)]);
     child.structure.foreign_keys = [{ columns: [21], target_table_id: 1, target_lineage_id: 1, target_columns: [11] }];
     const branch = [table(1, [key(11)]), child];

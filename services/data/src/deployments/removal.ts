@@ -1,12 +1,12 @@
-// Takes deployed tables out of service. A removed table keeps its rows for seven days under another name; a removed branch goes
-// with everything in it.
+// Takes deployed tables out of service. A removed table keeps its rows for seven days under another
+// name; a removed branch is dropped with everything in it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
-import { holdResident } from '../clusters/account-placement.ts';
-import type { DataContext } from '../context.ts';
+import { requireResident } from '../clusters/account-placement.ts';
 import { lockBranch } from '../postgres/advisory-locks.ts';
+import type { Pools } from '../postgres/pools.ts';
 import { referrersOf } from '../records/constraint-sql.ts';
 import {
   historyName,
@@ -17,18 +17,24 @@ import {
   tableName,
   viewSchema,
 } from '../sql/identifiers.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { forget, planRetirement, retire } from './retirement.ts';
+import { deleteEntries, planRetirement, retire } from './retirement.ts';
 
-/** For what waits for others' locks while it takes tables away or brings them back. */
-export const limits = "select set_config('lock_timeout', '10s', true), set_config('statement_timeout', '120s', true)";
+/** Time-outs for removals and restorations, which wait for the locks of other sessions. */
+export const setTimeouts =
+  "select set_config('lock_timeout', '10s', true), set_config('statement_timeout', '120s', true)";
 
 /** False when it isn't deployed. 422 while other tables refer to it, naming them. */
-export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId: number): Promise<boolean> {
-  return withTransaction(ctx.pools.work, async (sql) => {
-    await sql(limits);
-    await holdResident(sql, call);
+export function dropTable(
+  { pools, sqlViews }: { pools: Pools; sqlViews: SqlViews },
+  call: CallContext,
+  tableDefinitionId: number,
+): Promise<boolean> {
+  return withTransaction(pools.work, async (sql) => {
+    await sql(setTimeouts);
+    await requireResident(sql, call);
     const { text, values } = catalogueSql.byId(call.accountId, tableDefinitionId);
     const found = (await sql(text, values)).rows[0] as DeployedTable | undefined;
     if (!found) return false;
@@ -43,11 +49,13 @@ export function dropTable(ctx: DataContext, call: CallContext, tableDefinitionId
           (name) => `${table.name} is still referred to by ${name}.`,
         ),
       );
-    await ctx.sqlViews.drop(sql, [table]);
     const byLineage = new Map(branch.map((each) => [each.lineage_id, each]));
     const retirement = planRetirement(table, (lineageId) => byLineage.get(lineageId) as DeployedTable);
-    for (const drop of retirement.dropForeignKeys) await sql(drop);
-    await retire(sql, retirement);
+    await sqlViews.replace(sql, [table], async () => {
+      for (const drop of retirement.dropForeignKeys) await sql(drop);
+      await retire(sql, retirement);
+      return [];
+    });
     return true;
   });
 }
@@ -58,8 +66,8 @@ export async function listBranch(sql: Sql, accountId: number, branchId: number):
   return (await sql(text, values)).rows as DeployedTable[];
 }
 
-// Of tables whose rows are gone everywhere.
-async function forgetWrites(sql: Sql, ids: number[]): Promise<void> {
+// Only of tables that are neither in service nor kept for a restoration.
+async function deleteBulkWrites(sql: Sql, ids: number[]): Promise<void> {
   await sql(
     `delete from bulk_write b where table_definition_id = any($1::int[])
        and not exists (select from deployed_table d where d.table_definition_id = b.table_definition_id)
@@ -69,10 +77,10 @@ async function forgetWrites(sql: Sql, ids: number[]): Promise<void> {
 }
 
 /** Drops all tables of a branch with their rows; answers how many there were. */
-export function dropBranch(ctx: DataContext, call: CallContext, branchId: number): Promise<number> {
-  return withTransaction(ctx.pools.work, async (sql) => {
-    await sql(limits);
-    await holdResident(sql, call);
+export function dropBranch({ pools }: { pools: Pools }, call: CallContext, branchId: number): Promise<number> {
+  return withTransaction(pools.work, async (sql) => {
+    await sql(setTimeouts);
+    await requireResident(sql, call);
     await lockBranch(sql, branchId);
     const branch = await listBranch(sql, call.accountId, branchId);
     const { rows } = await sql(
@@ -80,10 +88,10 @@ export function dropBranch(ctx: DataContext, call: CallContext, branchId: number
       [call.accountId, branchId],
     );
     if (branch.length === 0 && rows.length === 0) return 0;
-    // In the order in which who reads a view locks them.
+    // In the order in which a reader of a view locks them.
     for (const schema of [viewSchema(branchId), schemaName(branchId)])
       await sql(`drop schema if exists ${schema} cascade`);
-    await forget(
+    await deleteEntries(
       sql,
       branch.map((table) => table.table_definition_id),
     );
@@ -92,7 +100,7 @@ export function dropBranch(ctx: DataContext, call: CallContext, branchId: number
       [call.accountId, branchId],
     );
     const ids = [...branch.map((table) => table.table_definition_id), ...retired.rows.map(({ id }) => id)];
-    await forgetWrites(sql, ids);
+    await deleteBulkWrites(sql, ids);
     await sql('delete from table_removal where table_definition_id = any($1::int[])', [ids]);
     await sql('delete from retired_column where account_id = $1::int and branch_id = $2::int', [
       call.accountId,
@@ -102,10 +110,13 @@ export function dropBranch(ctx: DataContext, call: CallContext, branchId: number
   });
 }
 
-/** How long what was taken out of service can be brought back. */
+/** How long a table that was taken out of service can be restored. */
 export const keptDays = 7;
 
-/** Drops what was retired more than seven days ago. One at a time, so that no lock is held long. */
+/**
+ * Drops tables and columns retired more than seven days ago. One at a time, so that no lock is held
+ * long.
+ */
 export async function sweepRetired(pool: pg.Pool): Promise<void> {
   const sql = pgSql(pool);
   const due = `retired_at < now() - interval '${keptDays} days'`;
@@ -117,7 +128,7 @@ export async function sweepRetired(pool: pg.Pool): Promise<void> {
       for (const name of [retiredTableName(id), retiredHistoryName(id)])
         await own(`drop table if exists ${schemaName(branch_id)}.${name}`);
       await own('delete from retired_table where id = $1::int', [id]);
-      await forgetWrites(own, [table_definition_id]);
+      await deleteBulkWrites(own, [table_definition_id]);
     });
   const columns = await sql(
     `select id, branch_id, lineage_id, column_lineage_id, revision from retired_column where ${due} order by id limit 1000`,

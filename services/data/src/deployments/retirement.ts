@@ -1,4 +1,4 @@
-// Puts a deployed table aside, in the transaction of a removal or a deployment: its rows and history
+// Retires a deployed table, in the transaction of a removal or a deployment: its rows and history
 // stay under other names until they are restored or seven days have passed.
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { historyName, retiredHistoryName, retiredTableName, tableName } from '../sql/identifiers.ts';
@@ -6,10 +6,16 @@ import type { DeployedTable } from '../tables/table.ts';
 import { objectsOf } from './schema/objects.ts';
 import type { TableObject } from './schema/table-object.ts';
 
-/** How a table is put aside: its foreign keys first, since they lean on keys of other tables. */
+/**
+ * How a table is retired: its foreign keys are dropped first, since they depend on keys of other
+ * tables.
+ */
 export type Retirement = { table: DeployedTable; dropForeignKeys: string[]; drops: string[] };
 
-/** Plans it. `findTable`: the deployed tables that it refers to, by lineage. Pure. */
+/**
+ * Plans the retirement of a table. `findTable`: the deployed tables that it refers to, by lineage.
+ * Pure.
+ */
 export function planRetirement(table: DeployedTable, findTable: (lineageId: number) => DeployedTable): Retirement {
   const objects = objectsOf(table, findTable).toReversed();
   const isForeignKey = ({ kind }: TableObject) => kind === 'foreign key';
@@ -20,9 +26,9 @@ export function planRetirement(table: DeployedTable, findTable: (lineageId: numb
   };
 }
 
-// Names of indexes are unique in the schema, so they go; the rows and their history stay, and the
-// catalogue entry says how to bring them back.
-/** Puts a table aside whose foreign keys, and those that refer to it, are dropped. */
+// Names of indexes are unique in the schema, so indexes are dropped; rows and history stay, and the
+// catalogue entry says how to restore the table.
+/** Retires a table whose foreign keys, and those that refer to it, are dropped. */
 export async function retire(sql: Sql, { table, drops }: Retirement): Promise<void> {
   for (const drop of drops) await sql(drop);
   const { rows } = await sql(
@@ -38,11 +44,11 @@ export async function retire(sql: Sql, { table, drops }: Retirement): Promise<vo
   );
   await sql(`alter table ${tableName(table)} rename to ${retiredTableName(rows[0]?.id)}`);
   await sql(`alter table ${historyName(table)} rename to ${retiredHistoryName(rows[0]?.id)}`);
-  await forget(sql, [table.table_definition_id]);
+  await deleteEntries(sql, [table.table_definition_id]);
 }
 
-/** Takes tables out of the catalogue. */
-export async function forget(sql: Sql, ids: number[]): Promise<void> {
+/** Deletes the catalogue entries of tables. */
+export async function deleteEntries(sql: Sql, ids: number[]): Promise<void> {
   await sql('delete from deployed_table where table_definition_id = any($1::int[])', [ids]);
   await sql('delete from announced_rows where table_definition_id = any($1::int[])', [ids]);
 }

@@ -1,11 +1,12 @@
-// What the rows of two tables had in common last, remembered as an instant of one of them: its history still has those rows, so no
-// second copy is kept (docs/adr/0010-merging-rows.md). Written in the transaction that copies or merges.
+// The merge base of two tables: the last state that their rows had in common, kept as an instant of
+// one of them. Its history still has those rows, so no second copy is kept
+// (docs/adr/0010-merging-rows.md). Written in the transaction that copies or merges.
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { DeployedTable } from '../tables/table.ts';
 
 type Pair = { source: DeployedTable; target: DeployedTable };
 
-/** The base of a merge; `isLost`: there is one, but the history no longer goes back so far. */
+/** The base of a merge. `isLost`: there is one, but the history no longer goes back so far. */
 export async function findBase(
   sql: Sql,
   { source, target }: Pair,
@@ -27,7 +28,10 @@ export async function findBase(
   return { base, isLost: found.length > 0 && !base };
 }
 
-/** Notes that `table`, as it was at `at`, is what both have in common as far as `columns` go; what was noted of the two is forgotten. */
+/**
+ * Replaces the base of two tables: both have `table` as it was at `at` in common, for these
+ * columns.
+ */
 export async function moveBase(
   sql: Sql,
   { source, target }: Pair,
@@ -52,15 +56,19 @@ export async function moveBase(
     );
 }
 
-/** Forgets what tables had in common with one that can't come back. An account on its way here has its tables in the catalogue at the end. */
+/**
+ * Deletes bases of tables that can't be restored. A move enters the tables of an account in the
+ * catalogue last, so bases of arriving accounts stay.
+ */
 export async function sweepBases(sql: Sql): Promise<void> {
-  const isGone = (id: string) =>
+  const isDeleted = (id: string) =>
     `not exists (select from deployed_table d where d.table_definition_id = ${id})
      and not exists (select from retired_table r where r.table_definition_id = ${id})`;
   await sql(
-    `delete from row_base b where ((${isGone('b.table_definition_id')}) or (${isGone('b.other_id')}))
+    `delete from row_base b where ((${isDeleted('b.table_definition_id')}) or (${isDeleted('b.other_id')}))
      and not exists (select from arriving_account a where a.account_id = b.account_id)`,
   );
 }
-/** What both tables had in common last: `table` as it was at `at`, as far as `columns` (lineages) go. */
+
+/** A base: `table` as it was at `at`, for these `columns` (lineages). */
 export type Base = { table: DeployedTable; at: string; columns: ReadonlySet<number> };

@@ -1,4 +1,5 @@
-// Compares a wanted table with the deployed one, by lineage, attribute by attribute: what people are shown.
+// Compares a wanted table with the deployed one, by lineage, attribute by attribute: what people
+// are shown.
 import { type Change, differenceOf, type State, type ValueChange } from '@almanac/service-kit/text/difference';
 import type { Column, DeployedTable, WantedTable } from '../tables/table.ts';
 
@@ -18,11 +19,14 @@ const columnAttributes = [
   'description',
 ] as const satisfies readonly (keyof Column)[];
 
-/** Values of attributes are JSON text. `wanted`: undefined for a table that is to be removed. */
+/**
+ * The differences; values of attributes are JSON text. `wanted`: undefined for a table to be
+ * removed.
+ */
 export function diffTable(old: DeployedTable | undefined, wanted: WantedTable | undefined): Diff {
   if (!wanted) {
-    const gone = old?.structure.columns ?? [];
-    const columns = gone.map(({ name }): ColumnDiff => ({ name, change: 'deleted', attributes: [] }));
+    const removed = old?.structure.columns ?? [];
+    const columns = removed.map(({ name }): ColumnDiff => ({ name, change: 'deleted', attributes: [] }));
     return { change: 'deleted', attributes: [], columns };
   }
   const { change, values, parts } = differenceOf(old && stateOf(old), stateOf(wanted), 'column_order');

@@ -1,5 +1,5 @@
-// Reads the tables that metadata wants deployed, and finds what is wrong with one by itself: metadata has checked its
-// definitions, but what becomes DDL is checked where the DDL is made.
+// Reads the tables that metadata wants deployed, and finds what is wrong with each: metadata has
+// checked its definitions, but names and types that become DDL are checked where the DDL is made.
 
 import type { WantedColumn__Output } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
@@ -9,10 +9,10 @@ import { type DataType, dataTypes, typeOf } from '../values/value-types.ts';
 
 const otherNames: Record<string, DataType> = { varchar: 'string', character: 'string', timestamp: 'datetime' };
 
-/** A table that is to be taken out of service, as metadata names it. */
+/** A table to be taken out of service, as metadata names it. */
 export type UnwantedTable = Pick<WantedTable, 'table_definition_id' | 'branch_id' | 'key' | 'name'>;
 
-/** The tables of an RPC: those to be made, and those to be taken out of service. */
+/** The tables of a request: those to deploy, and those to take out of service. */
 export function readTables(tables: WantedTable__Output[]): { tables: WantedTable[]; removals: UnwantedTable[] } {
   const [kept, removed] = [tables.filter((table) => !table.is_removed), tables.filter((table) => table.is_removed)];
   const removals = removed.map(({ table_definition_id, branch_id, key, name }) => ({
@@ -24,7 +24,7 @@ export function readTables(tables: WantedTable__Output[]): { tables: WantedTable
   return { tables: kept.map(readWantedTable), removals };
 }
 
-/** The message of an RPC as the catalogue spells it. */
+/** A table of the request, in the spelling of the catalogue. */
 function readWantedTable(table: WantedTable__Output): WantedTable {
   return {
     table_definition_id: table.table_definition_id,
@@ -47,7 +47,7 @@ function readWantedTable(table: WantedTable__Output): WantedTable {
   };
 }
 
-/** One column of it. */
+/** A column of the request, in the spelling of the catalogue. */
 export const readWantedColumn = (column: WantedColumn__Output): Column => ({
   column_definition_id: column.column_definition_id,
   lineage_id: column.lineage_id,
@@ -64,18 +64,18 @@ export const readWantedColumn = (column: WantedColumn__Output): Column => ({
 });
 
 const namePattern = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
-const longestString = 10_485_760;
-const keyColumnsMaximum = 31; // an index has 32, one of them tells live rows
+const maxStringLength = 10_485_760;
+const maxKeyColumns = 31; // an index has 32, one of which is svc_live
 
-/** What stands in the way of this table whatever else is deployed. */
+/** The problems of this table, whatever else is deployed. */
 export function findTableProblems(table: WantedTable): string[] {
   const { columns } = table.structure;
   const problems: string[] = [];
   if (columns.length === 0) problems.push('The table has no columns.');
   if (columns.length > limits.columnsPerTable)
     problems.push(`The table has more than ${limits.columnsPerTable} columns.`);
-  if (keyColumns(table.structure).length > keyColumnsMaximum)
-    problems.push(`The primary key has more than ${keyColumnsMaximum} columns.`);
+  if (keyColumns(table.structure).length > maxKeyColumns)
+    problems.push(`The primary key has more than ${maxKeyColumns} columns.`);
   const names = new Set<string>();
   const lineages = new Set<number>();
   for (const column of columns) {
@@ -96,8 +96,8 @@ function findColumnProblems(column: Column): string[] {
   const problem = (text: string) => [`${column.name} ${text}`];
   if (!(dataTypes as readonly string[]).includes(column.data_type)) return problem('has an unknown data type.');
   const { length, scale } = column;
-  if (column.data_type === 'string' && length !== null && !within(length, 1, longestString))
-    return problem(`must have a length from 1 to ${longestString}.`);
+  if (column.data_type === 'string' && length !== null && !within(length, 1, maxStringLength))
+    return problem(`must have a length from 1 to ${maxStringLength}.`);
   if (column.data_type === 'decimal') {
     if (length !== null && !within(length, 1, 1000)) return problem('must have a precision (length) from 1 to 1000.');
     if (scale !== null && !within(scale, 0, length ?? 1000))
@@ -106,8 +106,8 @@ function findColumnProblems(column: Column): string[] {
   if (column.data_type === 'json' && (column.is_primary_key || column.foreign_key_table_id !== null))
     return problem('is JSON, which can be in no key.');
   const checks = typeOf(column).checks(column);
-  const strange = column.valid_values.find((value) => checks.some((check) => check.brokenBy(value)));
-  return strange === undefined ? [] : problem(`can't have the valid value ${strange.slice(0, 60)}.`);
+  const invalid = column.valid_values.find((value) => checks.some((check) => check.brokenBy(value)));
+  return invalid === undefined ? [] : problem(`can't have the valid value ${invalid.slice(0, 60)}.`);
 }
 
 const within = (value: number, low: number, high: number) =>

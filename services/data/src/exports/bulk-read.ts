@@ -2,7 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isMissingTable } from '@almanac/service-kit/postgres/errors';
 import { readInstant } from '@almanac/service-kit/text/instants';
 import type pg from 'pg';
 import type { DataContext } from '../context.ts';
@@ -102,13 +102,11 @@ async function requireHistory(sql: Sql, table: DeployedTable, mark: string): Pro
     );
 }
 
-const isGone = new Set(['42P01', '3F000']);
-
 async function open(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
   try {
     return await openSnapshot(pool, tables);
   } catch (error) {
-    throw isGone.has(findSqlState(error) ?? '') ? notDeployed() : error;
+    throw isMissingTable(error) ? notDeployed() : error;
   }
 }
 

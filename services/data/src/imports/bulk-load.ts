@@ -1,127 +1,160 @@
-// Loads a file into a deployed table: stage, check as a set, merge. The merge and its result are one transaction; readers see the
-// table as it was until it is as it shall be. A load id that has a result is never done again.
+// Loads a file into a deployed table: staging, checks over the whole set, merge. The merge and its
+// result are one transaction; readers see the table as it was until that commits. A load id that
+// has a result is not loaded again.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import type { DataContext } from '../context.ts';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import {
+  findSqlState,
+  isCancelled,
+  isForeignKeyViolation,
+  isMissingTable,
+  isRetryable,
+  isSessionEnded,
+} from '@almanac/service-kit/postgres/errors';
+import type { Rights } from '@almanac/service-kit/rights/rights';
+import type { RowsAnnouncer } from '../events/rows-announcer.ts';
+import type { AccountLimiter } from '../postgres/account-limiter.ts';
+import type { Pools } from '../postgres/pools.ts';
 import { tableName } from '../sql/identifiers.ts';
-import { notDeployed } from '../tables/catalogue.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
+import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import { freshTableRows } from './fresh-table.ts';
 import { findResult, keepFailure, type LoadResult } from './load-result.ts';
-import { isWithoutRows, Merge } from './merge.ts';
+import { hasNoRows, Merge } from './merge.ts';
 import { type LoadOptions, planLoad, readLoadOptions, readTargets } from './plan/load-options.ts';
 import { UnreadableFile } from './staging/copy-terminator.ts';
 import { loadLimits } from './staging/load-limits.ts';
 import type { Staging } from './staging/staged-file.ts';
-import { chunksOf, stage, within } from './staging/staging.ts';
+import { chunksOf, limitBytes, stage } from './staging/staging.ts';
+
+/** What a load takes. */
+type LoadParts = {
+  pools: Pools;
+  limiters: { work: AccountLimiter; quiet: AccountLimiter };
+  catalogue: Catalogue;
+  rights: Rights;
+  sqlViews: SqlViews;
+  announcer: RowsAnnouncer;
+  logger: Logger;
+};
 
 type Message = { options?: LoadOptions['raw'] | null; chunk?: Buffer | Uint8Array | string };
 
-/** Reads options and bytes from the messages and answers the result; only faults of the call or of the system are thrown. */
+/**
+ * Reads options and bytes from the messages and answers the result. Throws only for faults of the
+ * call or of the system.
+ */
 export async function bulkLoad(
-  ctx: DataContext,
+  parts: LoadParts,
   call: CallContext,
   requests: AsyncIterable<Message>,
   signal: AbortSignal,
 ): Promise<LoadResult> {
   const messages = requests[Symbol.asyncIterator]();
   const options = readLoadOptions((await messages.next()).value?.options);
-  const finished = await findResult(pgSql(ctx.pools.rows), call.accountId, options.loadId);
+  const finished = await findResult(pgSql(parts.pools.rows), call.accountId, options.loadId);
   if (finished) return finished;
-  await requireRightToWork(ctx, call, 'edit', options.tableDefinitionId);
-  const table = await ctx.catalogue.get(call.accountId, { id: options.tableDefinitionId });
-  const find = (id: number) => ctx.catalogue.read(call.accountId, { id });
+  await requireRightToWork(parts, call, 'edit', options.tableDefinitionId);
+  const table = await parts.catalogue.get(call.accountId, { id: options.tableDefinitionId });
+  const find = (id: number) => parts.catalogue.read(call.accountId, { id });
   const targets = await readTargets(table, options, find);
   planLoad(table, options, targets);
-  // Whoever looks records up learns which there are.
-  for (const id of targets.keys()) await requireRightToWork(ctx, call, 'view', id);
-  const chunks = within(options.mostBytes, chunksOf(messages, signal));
-  const result = await ctx.limiters.quiet.run(call.accountId, signal, () =>
-    stageAndLoad(ctx, call, { options, table, chunks, signal }),
+  // A lookup reveals which records exist, so it needs `view` on their table.
+  for (const id of targets.keys()) await requireRightToWork(parts, call, 'view', id);
+  const chunks = limitBytes(options.maxBytes, chunksOf(messages, signal));
+  const result = await parts.limiters.quiet.run(call.accountId, signal, () =>
+    stageAndLoad(parts, call, { options, table, chunks, signal }),
   );
-  if (!options.dryRun && result.inserted + result.updated + result.deleted > 0) ctx.announcer.touch(table);
+  if (!options.dryRun && result.inserted + result.updated + result.deleted > 0) parts.announcer.touch(table);
   return result;
 }
 
 type Load = { options: LoadOptions; table: DeployedTable; chunks: AsyncIterable<Buffer>; signal: AbortSignal };
 
 async function stageAndLoad(
-  ctx: DataContext,
+  parts: LoadParts,
   call: CallContext,
   { options, table, chunks, signal }: Load,
 ): Promise<LoadResult> {
   const { accountId } = call;
   let staging: Staging;
   try {
-    staging = await stage(ctx.pools.quiet, { accountId, target: tableName(table), options }, chunks);
+    staging = await stage(parts.pools.quiet, { accountId, target: tableName(table), options }, chunks);
   } catch (error) {
     if (error instanceof UnreadableFile)
-      return keepFailure(pgSql(ctx.pools.rows), accountId, options, { rows_read: 0, errors: [error.message] });
-    return ended(ctx, call, options, error);
+      return keepFailure(pgSql(parts.pools.rows), accountId, options, { rows_read: 0, errors: [error.message] });
+    return findResultOfEnded(parts, call, options, error);
   }
   try {
     await staging.lockTable(options.tableDefinitionId);
-    return await ctx.limiters.work.run(accountId, signal, () => loadStaged(ctx, call, options, staging));
+    return await parts.limiters.work.run(accountId, signal, () => loadStaged(parts, call, options, staging));
   } catch (error) {
-    return await ended(ctx, call, options, error);
+    return await findResultOfEnded(parts, call, options, error);
   } finally {
     await staging
       .drop()
-      .catch((error: unknown) => ctx.logger.warn({ err: error }, 'a staged file was left to the sweep'));
+      .catch((error: unknown) =>
+        parts.logger.warn({ err: error }, 'a staged file was not dropped; housekeeping drops it'),
+      );
   }
 }
 
-// A session that was ended may have been so by whoever cancelled the load.
-async function ended(ctx: DataContext, call: CallContext, { loadId }: LoadOptions, error: unknown) {
-  const kept =
-    findSqlState(error) === '57P01'
-      ? await findResult(pgSql(ctx.pools.rows), call.accountId, loadId).catch(() => undefined)
-      : undefined;
+// Cancelling a load ends its sessions; the cancellation is then its result.
+async function findResultOfEnded(
+  { pools }: Pick<LoadParts, 'pools'>,
+  call: CallContext,
+  { loadId }: LoadOptions,
+  error: unknown,
+) {
+  const kept = isSessionEnded(error)
+    ? await findResult(pgSql(pools.rows), call.accountId, loadId).catch(() => undefined)
+    : undefined;
   if (!kept) throw error;
   return kept;
 }
 
 const attempts = 4;
-// Others changed, added or deleted rows meanwhile, or a deployment did, or views went, or readers wouldn't let go: look again at what there is.
-const worthAnother = new Set(['40001', '40P01', '23505', '23503', '23514', '42P01', '42703', '3F000', '55P03']);
 
-// What a load ends with when another attempt would meet it again.
-const refusals = new Map([
-  ['23503', 'Rows that would be deleted are still referred to, by rows of this table or of others.'],
-  ['57014', `A step took longer than ${loadLimits.statementMinutes} minutes; nothing was loaded. Split the file.`],
-]);
+/** Why a load fails that no further attempt would complete. */
+function findRefusal(error: unknown): string | undefined {
+  if (isForeignKeyViolation(error))
+    return 'Rows that would be deleted are still referred to, by rows of this table or of others.';
+  if (isCancelled(error))
+    return `A step took longer than ${loadLimits.statementMinutes} minutes; nothing was loaded. Split the file.`;
+  return undefined;
+}
 
 async function loadStaged(
-  ctx: DataContext,
+  parts: LoadParts,
   call: CallContext,
   options: LoadOptions,
   staging: Staging,
 ): Promise<LoadResult> {
-  const fresh = staging.rows >= freshTableRows && (await isWithoutRows(pgSql(ctx.pools.rows), staging.target));
-  for (let attempt = 1; ; attempt += 1) {
-    const how = { trusting: attempt === 1, fresh: fresh && attempt <= 2, alone: attempt === attempts };
-    try {
-      return await withTransaction(
-        ctx.pools.work,
-        (sql) => new Merge(sql, ctx.sqlViews, call, options, staging, how).run(),
-        {
-          isolation: 'repeatable read',
-          attempts: 1,
-        },
-      );
-    } catch (error) {
-      const state = findSqlState(error) ?? '';
-      if (attempt < attempts && worthAnother.has(state)) {
-        ctx.logger.info({ load_id: options.loadId, attempt, state }, 'a load is merged again');
-        continue;
-      }
-      if (state === '42P01') throw notDeployed();
-      const why = refusals.get(state);
-      if (why === undefined) throw error;
-      const errors = [why];
-      return keepFailure(pgSql(ctx.pools.rows), call.accountId, options, { rows_read: staging.rows, errors });
-    }
+  const isForEmptyTable = staging.rows >= freshTableRows && (await hasNoRows(pgSql(parts.pools.rows), staging.target));
+  const merge = (sql: Sql, _client: unknown, attempt: number) => {
+    const mode = {
+      deferChecks: attempt === 1,
+      rebuildTable: isForEmptyTable && attempt <= 2,
+      exclusive: attempt === attempts,
+    };
+    return new Merge(sql, parts.sqlViews, call, options, staging, mode).run();
+  };
+  const onRetry = (attempt: number, error: unknown) =>
+    parts.logger.info(
+      { load_id: options.loadId, attempt, state: findSqlState(error) },
+      'the merge of a load is retried',
+    );
+  try {
+    const retries = { attempts, isRetryable, pauseMs: () => 0, onRetry };
+    return await withTransaction(parts.pools.work, merge, { isolation: 'repeatable read', ...retries });
+  } catch (error) {
+    if (isMissingTable(error)) throw notDeployed();
+    const refusal = findRefusal(error);
+    if (refusal === undefined) throw error;
+    const failure = { rows_read: staging.rows, errors: [refusal] };
+    return keepFailure(pgSql(parts.pools.rows), call.accountId, options, failure);
   }
 }

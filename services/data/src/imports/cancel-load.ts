@@ -1,14 +1,14 @@
-// Ends a load that nobody wants any more. A merge begins by taking its load id, so who takes it first decides: no merge follows a
-// cancellation, and none that has committed is undone by one.
+// Cancels a load. A merge begins by inserting its load id, so the first to insert it decides: after
+// a cancellation no merge begins, and a merge that has committed stays.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import type { DataContext } from '../context.ts';
-import { findResult, type LoadResult, nothing } from './load-result.ts';
+import { pgSql, retryTransaction, withTransaction } from '@almanac/service-kit/postgres/database';
+import { isLockTimeout } from '@almanac/service-kit/postgres/errors';
+import type { Pools } from '../postgres/pools.ts';
+import { findResult, type LoadResult, zeroCounts } from './load-result.ts';
 import { endSessions } from './staging/load-sessions.ts';
 
 const cancelled: LoadResult = {
-  ...nothing,
+  ...zeroCounts,
   status: 'cancelled',
   rows_read: 0,
   rejected: 0,
@@ -16,20 +16,20 @@ const cancelled: LoadResult = {
   errors: [],
 };
 
-/** A session that was told to end may need a while to undo what it did. */
+/** A session that is terminated rolls back first, which may take a while. */
 const attempts = 60;
 
 /**
- * Answers what has come of the load: `cancelled`, or what it did before. What has begun and not committed is ended at once, on connections
- * that no other work takes.
+ * Answers the result of the load: `cancelled`, or what it was before. Sessions of the load are
+ * ended at once, over a pool of its own, so that no other work delays it.
  */
 export async function cancelLoad(
-  ctx: Pick<DataContext, 'pools'>,
+  { pools }: { pools: Pools },
   call: CallContext,
   { loadId, tableDefinitionId }: { loadId: string; tableDefinitionId: number },
 ): Promise<LoadResult> {
-  const { control } = ctx.pools;
-  const take = () =>
+  const { control } = pools;
+  const insertCancellation = () =>
     withTransaction(control, async (sql) => {
       await sql(
         `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns)
@@ -38,15 +38,12 @@ export async function cancelLoad(
       );
       return (await findResult(sql, call.accountId, loadId)) as LoadResult;
     });
-  for (let attempt = 1; ; attempt += 1) {
+  const cancel = async () => {
     const kept = await findResult(pgSql(control), call.accountId, loadId);
     if (kept) return kept;
     await endSessions(pgSql(control), { accountId: call.accountId, loadId });
-    try {
-      return await take();
-    } catch (error) {
-      // A merge holds the load id still.
-      if (findSqlState(error) !== '55P03' || attempt === attempts) throw error;
-    }
-  }
+    return insertCancellation();
+  };
+  // Retried while a merge holds the load id; the lock timeout of these connections is the pause.
+  return retryTransaction(cancel, { attempts, isRetryable: isLockTimeout, pauseMs: () => 0 });
 }

@@ -1,5 +1,5 @@
-// What can be told of a mapping before there is a file, and before its columns are deployed: by the very readings and rules that a load
-// applies, in one statement.
+// Checks a mapping before there is a file, and before its columns are deployed: by the readings and
+// rules that a load applies, in one statement.
 import type { CheckColumnSourcesRequest__Output } from '@almanac/protos/generated/almanac/data/v1/CheckColumnSourcesRequest.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -25,7 +25,7 @@ export async function checkColumnSources(
   for (const source of sources) {
     const column = byName.get(source.target_column);
     if (!column || !dataTypes.includes(column.data_type)) continue;
-    // The type of what a looked-up cell holds is not the column's.
+    // A looked-up cell holds a text, whatever the type of the column is.
     const holds = source.lookup === undefined ? column : ({ data_type: 'text' } as const);
     const reading =
       source.lookup !== undefined && source.date_format !== ''
@@ -41,7 +41,7 @@ export async function checkColumnSources(
 async function brokenDefaults(rows: pg.Pool, defaults: { column: Column; reading: CellReading }[]): Promise<string[]> {
   if (defaults.length === 0) return [];
   const values = new Values();
-  const told = defaults.map(({ column, reading }) => {
+  const problems = defaults.map(({ column, reading }) => {
     const cell = reading.sql('b.cell');
     const checks = valueChecks(column).map(
       (check) =>
@@ -49,9 +49,10 @@ async function brokenDefaults(rows: pg.Pool, defaults: { column: Column; reading
     );
     return `case ${checks.join(' ')} end`;
   });
-  // A row of one blank cell, from where the planner can't know it: it would work out casts of constants that a rule keeps from being done.
+  // One row with a blank cell from `unnest`, whose value the planner doesn't know: it would
+  // evaluate casts of constants in advance, though an earlier branch of the `case` excludes them.
   const blank = 'unnest(array[null::text]) b(cell)';
-  const text = `select array_remove(array[${told.join(', ')}]::text[], null) as problems from ${blank}`;
+  const text = `select array_remove(array[${problems.join(', ')}]::text[], null) as problems from ${blank}`;
   const [found] = await run<{ problems: string[] }>(rows, { text, values: values.list });
   return found?.problems ?? [];
 }

@@ -1,6 +1,6 @@
-// A large file for an empty table fills a new table beside it, whose keys, references and indexes are made afterwards, all at
-// once: that is faster than COPY into the finished one. At the end it takes the place of the empty table; readers wait for
-// that moment only. Pure.
+// A large file for an empty table fills a new table beside it, whose keys, references and indexes
+// are made afterwards: that is faster than COPY into the finished table. At the end the new table
+// replaces the empty one; readers wait only for that moment. Pure.
 
 import { storage } from '../deployments/schema/ddl.ts';
 import { objectsOf } from '../deployments/schema/objects.ts';
@@ -8,22 +8,25 @@ import type { TableObject } from '../deployments/schema/table-object.ts';
 import { loadingSchema, schemaName, tableName } from '../sql/identifiers.ts';
 import type { DeployedTable, Shape } from '../tables/table.ts';
 
-/** Below this, filling the table itself takes no longer. */
+/** With fewer rows, filling the table itself takes no longer. */
 export const freshTableRows = 2_000;
 
 export type FreshTable = {
-  /** The deployed table, under the name it has while it is being filled. */
+  /** The deployed table, under the name it has while it is filled. */
   table: DeployedTable;
   create: string[];
-  /** What makes it like the old one, once it is filled. */
+  /** Makes it equal to the old one, once it is filled. */
   build: string[];
-  /** What lets it take the old one's place. */
-  take: string[];
+  /** Puts it in the old one's place. */
+  replace: string[];
 };
 
 const isBuilt: ReadonlySet<TableObject['kind']> = new Set(['key', 'index', 'trigger']);
 
-/** `branch`: all deployed tables of the branch. Undefined when other foreign keys lean on the table, so it can't be replaced. */
+/**
+ * `branch`: all deployed tables of the branch. Undefined when foreign keys of other tables depend
+ * on the table, so it can't be replaced.
+ */
 export function planFreshTable(table: DeployedTable, branch: DeployedTable[], number: number): FreshTable | undefined {
   const isTarget = branch.some((each) =>
     each.structure.foreign_keys.some((foreignKey) => foreignKey.target_table_id === table.table_definition_id),
@@ -40,13 +43,14 @@ export function planFreshTable(table: DeployedTable, branch: DeployedTable[], nu
     create: [`create schema ${schema}`, `create table ${name} (like ${tableName(table)} ${like}) with (${storage})`],
     build: [
       `alter table ${name} add primary key (svc_sk)`,
-      // LIKE has copied the checks; the function of the history is the table's old one.
+      // LIKE has copied the checks; the history function is the one of the old table.
       ...objects.filter(({ kind }) => isBuilt.has(kind)).map(({ create }) => create),
       ...objects.filter(({ kind }) => kind === 'foreign key').map(({ create }) => create),
-      // Until autovacuum comes by, nobody would know how the rows lie: a full export would sort them, each with all of its text.
+      // Before autovacuum runs, the table has no statistics of the order of its rows: a full export
+      // would sort them, each with all of its text.
       `analyze ${name}`,
     ],
-    take: [
+    replace: [
       `drop table ${tableName(table)}`,
       `alter table ${name} set schema ${schemaName(table.branch_id)}`,
       `drop schema ${schema}`,

@@ -1,5 +1,6 @@
-// A staged, checked file becomes rows: insert what is new, update what differs, delete what is meant to go. Each a statement
-// over sets; what is equal is left untouched. All have one time, by which their request is found (`bulk_write`). Pure.
+// Merges a staged, checked file: inserts new rows, updates rows that differ, deletes what the file
+// says or lacks. Each is one statement over sets; equal rows are left untouched. All rows get one
+// time, by which their request is found (`bulk_write`). Pure.
 
 import { channelSql, type Origin } from '../rows/origin.ts';
 import { columnName, tableName } from '../sql/identifiers.ts';
@@ -19,7 +20,10 @@ const systemSets = (values: Values, { at, actor, channel }: Stamp) => [
   'svc_request_id = null',
 ];
 
-/** Updates live rows whose values differ from the file's. `last`: the last row there was before the load; later ones are the load's own. */
+/**
+ * Updates live rows whose values differ from the file's. `last`: the last row before the load;
+ * later ones were inserted by it.
+ */
 export function updateSql(
   table: DeployedTable,
   name: string,
@@ -43,7 +47,10 @@ export function updateSql(
   };
 }
 
-/** Inserts the file's rows that have no live row, in the order of their key, which keeps indexes and later scans local. */
+/**
+ * Inserts the file's rows that have no live row, in the order of their key, which keeps indexes and
+ * later scans local.
+ */
 export function insertSql(
   table: DeployedTable,
   name: string,
@@ -82,10 +89,11 @@ export function insertSql(
 }
 
 /**
- * How many rows are live and how many of them the file, in which no key is twice, doesn't have: one row `live`, `gone`. `rejectedKeys`: where
- * those of its rejected rows are, if there are any. Joins: where a question stands beside a count, PostgreSQL reads the whole file for each row.
+ * How many rows are live, and how many of them the file lacks: one row `live`, `missing`. No key
+ * may be twice in the file. `rejectedKeys`: the table with the keys of rejected rows, if there are
+ * any. Joins: for a subquery beside a count, PostgreSQL would read the whole file for each row.
  */
-export function countGoneSql(table: DeployedTable, name: string, plan: LoadPlan, rejectedKeys?: string): Statement {
+export function countMissingSql(table: DeployedTable, name: string, plan: LoadPlan, rejectedKeys?: string): Statement {
   const [join, isRejected] =
     rejectedKeys === undefined
       ? ['', '']
@@ -95,7 +103,7 @@ export function countGoneSql(table: DeployedTable, name: string, plan: LoadPlan,
         ];
   return {
     text:
-      `select count(*) as live, count(*) filter (where s.svc_row is null${isRejected}) as gone from ${tableName(table)} t` +
+      `select count(*) as live, count(*) filter (where s.svc_row is null${isRejected}) as missing from ${tableName(table)} t` +
       ` left join ${name} s on ${keyEquals(plan, 't', 's')}${join} where t.svc_live`,
     values: [],
   };
@@ -104,8 +112,10 @@ export function countGoneSql(table: DeployedTable, name: string, plan: LoadPlan,
 const deletionSets = (values: Values, stamp: Stamp) =>
   ['svc_is_deleted = true', ...systemSets(values, stamp)].join(', ');
 
-/** Soft-deletes live rows that the file doesn't have, neither among its good rows nor among the rejected ones. */
-export function deleteGoneSql(
+/**
+ * Soft-deletes live rows that are neither among the file's good rows nor among its rejected ones.
+ */
+export function deleteMissingSql(
   table: DeployedTable,
   name: string,
   plan: LoadPlan,
@@ -126,8 +136,8 @@ export function deleteGoneSql(
 }
 
 /**
- * Soft-deletes the rows that the file says to delete. One whose key it writes as well stays, with the values of that: deleting it first
- * comes to the same.
+ * Soft-deletes the rows that the file says to delete. A row whose key the file also writes stays,
+ * with the written values: deleting it first would come to the same.
  */
 export function deleteNamedSql(table: DeployedTable, name: string, plan: LoadPlan, stamp: Stamp): Statement {
   const values = new Values();

@@ -1,29 +1,30 @@
-// The rows a load refused, as CSV: the file's own columns, then the row's number and why. Kept for a day.
+// The rejected rows of a load as CSV: the file's own columns, then the row's number and the
+// reasons. Kept for a day.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import type { DataContext } from '../context.ts';
 import { copyOut } from '../exports/copy-out.ts';
 import { csvLine } from '../exports/csv.ts';
 import { openSnapshot } from '../exports/snapshot.ts';
+import type { Pools } from '../postgres/pools.ts';
 import { quoteLiteral } from '../sql/literals.ts';
 import type { LoadName } from './staging/load-sessions.ts';
 
-/** 404 when there is no such load. */
+/** The rejected rows; 404 when there is no such load. */
 export async function* readRejectedRows(
-  ctx: DataContext,
+  { pools }: { pools: Pools },
   call: CallContext,
   loadId: string,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const { rows } = await pgSql(ctx.pools.rows)(
+  const { rows } = await pgSql(pools.rows)(
     'select file_columns from finished_load where account_id = $1::int and load_id = $2',
     [call.accountId, loadId],
   );
   if (!rows[0]) throw notFound('Load');
   const columns = rows[0].file_columns as string[];
   yield Buffer.from(csvLine([...columns, 'svc_row', 'svc_errors']));
-  const client = await openSnapshot(ctx.pools.quiet, ['rejected_block', 'rejected_row']);
+  const client = await openSnapshot(pools.quiet, ['rejected_block', 'rejected_row']);
   yield* copyOut(client, [copySql(columns.length, { accountId: call.accountId, loadId })], signal);
 }
 
@@ -38,7 +39,7 @@ function copySql(columns: number, { accountId, loadId }: LoadName): string {
   return `copy (select ${cells}, number, ${why} from (${kept}) r order by number) to stdout with (format csv)`;
 }
 
-/** Forgets loads older than a day, with their rejected rows. */
+/** Deletes rejected rows of loads older than a day, and results older than 30 days. */
 export async function sweepLoads(sql: Sql): Promise<void> {
   for (const kept of ['rejected_block', 'rejected_row'])
     await sql(`delete from ${kept} r using finished_load l where r.account_id = l.account_id and r.load_id = l.load_id

@@ -1,4 +1,4 @@
-// Forgets versions that were superseded long ago, where the installation wants that.
+// Deletes versions that were superseded long ago, where the installation sets a retention.
 import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { lockBranch } from '../postgres/advisory-locks.ts';
@@ -7,20 +7,23 @@ import type { DeployedTable } from '../tables/table.ts';
 
 type Place = Pick<DeployedTable, 'table_definition_id' | 'branch_id' | 'lineage_id'>;
 
-const versionsAtOnce = 20_000;
+const versionsPerBatch = 20_000;
 
-/** Deletes versions superseded more than `days` ago; from then on rows can be read only as they were since. 0: keeps everything. */
+/**
+ * Deletes versions superseded more than `days` ago; rows can then be read only as of later
+ * instants. 0: keeps everything.
+ */
 export async function sweepHistory(pool: pg.Pool, days: number): Promise<void> {
   if (days === 0) return;
   const { rows } = await pgSql(pool)(
     'select table_definition_id, branch_id, lineage_id from deployed_table order by table_definition_id',
   );
-  for (const table of rows as Place[]) while ((await forgetVersions(pool, table, days)) === versionsAtOnce);
+  for (const table of rows as Place[]) while ((await deleteVersions(pool, table, days)) === versionsPerBatch);
 }
 
-// No statement may count on a version that is going: each states that its instant isn't before `history_since`. The lock keeps the
-// table where it is.
-function forgetVersions(pool: pg.Pool, table: Place, days: number): Promise<number> {
+// A statement must not miss a version that is being deleted: each checks that its instant isn't
+// before `history_since`. The lock keeps the table where it is.
+function deleteVersions(pool: pg.Pool, table: Place, days: number): Promise<number> {
   return withTransaction(pool, async (sql) => {
     await lockBranch(sql, table.branch_id);
     const deployed = await sql('select true from deployed_table where table_definition_id = $1::int', [
@@ -34,7 +37,7 @@ function forgetVersions(pool: pg.Pool, table: Place, days: number): Promise<numb
     );
     const at = cut[0]?.at as string;
     const { rowCount } = await sql(
-      `delete from ${name} where ctid = any(array(select ctid from ${name} where svc_valid_to <= $1::timestamptz limit ${versionsAtOnce}))`,
+      `delete from ${name} where ctid = any(array(select ctid from ${name} where svc_valid_to <= $1::timestamptz limit ${versionsPerBatch}))`,
       [at],
     );
     if (rowCount)

@@ -1,27 +1,30 @@
-// Forgets what can no longer matter: kept answers; ends of loads, merges and deployments; retired tables and columns, abandoned files,
-// old versions of rows; and gives tables without a view one. Every instance does it; twice harms nobody.
+// Deletes what is no longer needed: kept answers; results of loads, merges and deployments; retired
+// tables and columns, abandoned staged files, old versions of rows. Makes views that are missing.
+// Every instance does it; doing it twice does no harm.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
+import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { sweepDeparted } from '../clusters/account-placement.ts';
-import type { DataContext } from '../context.ts';
 import { sweepApplied } from '../deployments/deployment.ts';
 import { sweepRetired } from '../deployments/removal.ts';
 import { sweepBases } from '../deployments/row-base.ts';
 import { sweepLoads } from '../imports/rejected-rows.ts';
 import { sweepStaging } from '../imports/staging/staging.ts';
 import { sweepMerged } from '../merges/merge-result.ts';
+import type { Pools } from '../postgres/pools.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
 import { sweepHistory } from './history-retention.ts';
 
 const everyMs = 10 * 60_000;
 
-/** What a round needs. */
-type Swept = Pick<DataContext, 'pools' | 'sqlViews' | 'logger'>;
+/** What a round works with. */
+type HousekeepingParts = { pools: Pools; sqlViews: SqlViews; logger: Logger };
 
 export type Housekeeping = { start(): void; stop(): Promise<void> };
 
 /** `historyDays`: how long superseded versions of rows are kept; 0: for ever. */
-export function createHousekeeping(ctx: Swept, historyDays: number): Housekeeping {
+export function createHousekeeping(ctx: HousekeepingParts, historyDays: number): Housekeeping {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   const work = async () => {
@@ -44,7 +47,7 @@ export function createHousekeeping(ctx: Swept, historyDays: number): Housekeepin
 }
 
 /** One round. */
-export async function sweep({ pools, sqlViews, logger }: Swept, historyDays = 0): Promise<void> {
+export async function sweep({ pools, sqlViews, logger }: HousekeepingParts, historyDays = 0): Promise<void> {
   await sqlViews.complete(pools.work, logger);
   await sweepStaging(pools.quiet);
   await sweepAnswers(pgSql(pools.work));

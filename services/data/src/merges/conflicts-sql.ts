@@ -1,4 +1,5 @@
-// The conflicts of what has been collected: how many, the first of them with all their values, and decisions about none. Pure.
+// The conflicts of a collected merge: how many, the first of them with their values, and the
+// decisions that match none. Pure.
 import { mergedColumn, mergeName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { typeOf } from '../values/value-types.ts';
@@ -6,10 +7,13 @@ import type { MergePlan } from './merge-plan.ts';
 import { keyTextsSql } from './merge-relation-sql.ts';
 import { rowItself } from './resolutions.ts';
 
-// Longer values are cut: nobody decides by the thousandth character, and an answer has an end.
+// Longer values are cut: people decide by the beginning, and an answer has a limit.
 const shownCharacters = 200;
 
-/** How many conflicts there are and how many of them nobody has decided: one row `conflicts`, `undecided`. */
+/**
+ * How many conflicts there are, and how many of them are undecided: one row `conflicts`,
+ * `undecided`.
+ */
 export function countConflictsSql({ target }: MergePlan): Statement {
   return {
     text: `select coalesce(sum(cardinality(conflicts)), 0) as conflicts, coalesce(sum(cardinality(undecided)), 0) as undecided from ${mergeName(target)}`,
@@ -17,7 +21,10 @@ export function countConflictsSql({ target }: MergePlan): Statement {
   };
 }
 
-/** The first conflicts by key, undecided ones first: rows of JSON texts `row_key`, `base`, `source`, `target`, and `lineage`, `state`. */
+/**
+ * The first conflicts by key, undecided ones first: rows of JSON texts `row_key`, `base`, `source`,
+ * `target`, and `lineage`, `state`.
+ */
 export function listConflictsSql(plan: MergePlan, limit: number): Statement {
   const values = new Values();
   const byLineage = (row: string, cell: (lineage: { lineage_id: number }) => string) =>
@@ -49,15 +56,18 @@ export function listConflictsSql(plan: MergePlan, limit: number): Statement {
   };
 }
 
-/** Decisions about single cells or rows that are no conflict: rows `place`. Undefined when there are none to ask about. */
-export function strangeDecisionsSql(plan: MergePlan): Statement | undefined {
-  const asked = plan.decisions.rows.flatMap(({ key, places }) => places.map((place) => ({ texts: key, ...place })));
-  if (asked.length === 0) return undefined;
+/**
+ * Decisions about single cells or rows that match no conflict: rows `place`. Undefined when there
+ * are no such decisions.
+ */
+export function unmatchedDecisionsSql(plan: MergePlan): Statement | undefined {
+  const decisions = plan.decisions.rows.flatMap(({ key, places }) => places.map((place) => ({ texts: key, ...place })));
+  if (decisions.length === 0) return undefined;
   return {
     text:
       `select r.place from jsonb_to_recordset($1::jsonb) as r (texts text[], lineage int, place int)` +
       ` left join ${mergeName(plan.target)} m on r.texts = ${keyTextsSql(plan, 'm.')} and r.lineage = any(m.conflicts)` +
       ` where m.op is null order by r.place`,
-    values: [JSON.stringify(asked)],
+    values: [JSON.stringify(decisions)],
   };
 }

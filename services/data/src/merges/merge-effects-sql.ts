@@ -1,5 +1,5 @@
-// What has been collected becomes rows of the target: new ones, changed ones, deleted ones, each a statement over sets. All have one
-// time, by which their request is found (`bulk_write`). Pure.
+// Writes a collected merge to the target: new rows, changed rows, deleted rows, each one statement
+// over sets. All rows get one time, by which their request is found (`bulk_write`). Pure.
 
 import { channelSql, type Origin } from '../rows/origin.ts';
 import { columnName, mergedColumn, mergeName, tableName } from '../sql/identifiers.ts';
@@ -34,7 +34,7 @@ export function createRowsSql({ target, key, shared }: MergePlan, { at, actor }:
   };
 }
 
-/** Gives rows the cells that are settled. */
+/** Gives rows the merged cells. */
 export function updateRowsSql({ target, shared }: MergePlan, stamp: Stamp): Statement {
   const values = new Values();
   const cells = shared.map(({ to }) => `${columnName(to)} = m.${mergedColumn('outcome', to)}`);

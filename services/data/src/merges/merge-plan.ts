@@ -1,5 +1,5 @@
-// What a merge of rows between two deployed tables of one lineage is made of: which columns travel, in which form, and what keeps
-// them from it. Pure.
+// The plan of a merge of rows between two deployed tables of one lineage: which columns are merged,
+// in which form, and what prevents it. Pure.
 import type { Base } from '../deployments/row-base.ts';
 import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
@@ -22,27 +22,29 @@ export type MergePlan = {
   decisions: Decisions;
 };
 
-/** A sentence about a table, with the rows concerned; 0 when it is not about rows. */
-export type Told = { table: string; message: string; rows: number };
+/** A sentence about a table, with the number of rows concerned; 0 when it is not about rows. */
+export type TableMessage = { table: string; message: string; rows: number };
 
 /** Why the rows of a table can't be merged at all. */
-export function findPlanProblems(source: DeployedTable, target: DeployedTable): Told[] {
-  const tell = (message: string): Told => ({ table: target.name, message, rows: 0 });
+export function findPlanProblems(source: DeployedTable, target: DeployedTable): TableMessage[] {
+  const problem = (message: string): TableMessage => ({ table: target.name, message, rows: 0 });
   const key = keyColumns(target.structure);
   if (key.length === 0)
-    return [tell('The table has no primary key, by which rows of two branches are told to be the same.')];
+    return [problem('The table has no primary key, by which rows of two branches are recognised as the same.')];
   const shape = (columns: Column[]) =>
     columns
       .map((column) => `${column.lineage_id} ${typeOf(column).base}`)
       .toSorted()
       .join();
   if (shape(key) !== shape(keyColumns(source.structure)))
-    return [tell('The primary key is not deployed alike on both branches; promote and deploy the definition first.')];
+    return [
+      problem('The primary key is not deployed alike on both branches; promote and deploy the definition first.'),
+    ];
   return [];
 }
 
-/** What of the source can't travel, because the target has no place for it yet. */
-export function findLeftBehind({ source, target }: Pick<MergePlan, 'source' | 'target'>): Told[] {
+/** Columns of the source that the target doesn't have yet: their values are not merged. */
+export function findUnmergedColumns({ source, target }: Pick<MergePlan, 'source' | 'target'>): TableMessage[] {
   const there = new Set(target.structure.columns.map(({ lineage_id }) => lineage_id));
   return source.structure.columns
     .filter(({ lineage_id }) => !there.has(lineage_id))
@@ -69,6 +71,6 @@ export function planMerge(input: Pick<MergePlan, 'source' | 'target' | 'at' | 'b
   };
 }
 
-/** Every lineage whose values are the source's or settled after the merge. */
-export const travelling = ({ key, shared }: MergePlan): number[] =>
+/** Every lineage whose values are merged. */
+export const mergedLineages = ({ key, shared }: MergePlan): number[] =>
   [...key, ...shared.map(({ to }) => to)].map(({ lineage_id }) => lineage_id);

@@ -1,8 +1,10 @@
-// The three ways of a table's rows, side by side, as one relation: every row in which the source differs from the base, with what
-// the base and the target have, what comes of each cell and of the row itself. Pure.
+// A three-way merge of a table as one relation: every row in which the source differs from the
+// base, with the values of base and target, and the outcome of each cell and of the row itself.
+// Pure.
 //
 // States of a cell (`p_`) and of the row (`row_state`):
-//   t the target's stays   s the source's is taken   ? both changed it, nobody has decided   S, T decided for source or target
+//   t the target's stays   s the source's is taken   ? both changed it, undecided
+//   S, T decided for source or target
 // What becomes of the row (`op`): c created, u updated, d deleted, n nothing.
 
 import { findCast } from '../deployments/schema/casts.ts';
@@ -29,7 +31,7 @@ export function collectSql(plan: MergePlan): Statement {
   const text =
     `create temporary table ${mergeName(plan.target)} on commit drop as` +
     ` with s as (${sourceSql(plan, isIncremental, bind)}), b as (${baseSql(plan, isIncremental, bind)}),` +
-    ` d as (${differenceSql(plan)}), j as (${besideTargetSql(plan, bind)}), p as (${statesSql(plan)}), o as (${outcomeSql(plan)})` +
+    ` d as (${differenceSql(plan)}), j as (${joinTargetSql(plan, bind)}), p as (${statesSql(plan)}), o as (${outcomeSql(plan)})` +
     ` select *, ${conflictsSql(plan, isConflictSql)} as conflicts, ${conflictsSql(plan, (state) => `${state} = '?'`)} as undecided from o` +
     ` where op <> 'n' or ${[...plan.shared.map(({ to }) => mergedColumn('state', to)), 'row_state'].map(isConflictSql).join(' or ')}`;
   return { text, values: values.list, afresh: true };
@@ -52,7 +54,8 @@ function cellSql(from: Column, to: Column, x: string): Cell {
   };
 }
 
-// Relations of the past go by the name of `as_of` (`rows/as-of-sql.ts`); so does every other one here.
+// A relation of the past has the name `as_of` (`rows/as-of-sql.ts`), and so has every other one
+// here.
 const keysOf = ({ key: columns }: MergePlan) =>
   columns.map((column) => `as_of.${columnName(column)} as ${key(column)}`);
 
@@ -66,7 +69,7 @@ function sourceSql(plan: MergePlan, isIncremental: boolean, bind: Bind): string 
   return `select ${[...keysOf(plan), ...cells].join(', ')} from ${rows} where as_of.svc_live${changed}`;
 }
 
-// Where the source itself remembers the base, only what has been superseded since can differ.
+// Where the base is a state of the source, only versions superseded since can differ.
 function baseSql(plan: MergePlan, isIncremental: boolean, bind: Bind): string {
   const { base } = plan;
   const theirs = new Map(base?.table.structure.columns.map((column) => [column.lineage_id, column]));
@@ -124,8 +127,8 @@ function differenceSql(plan: MergePlan): string {
   );
 }
 
-// A row's own decisions are found by the text of its key, as the conflict showed it.
-function besideTargetSql(plan: MergePlan, bind: Bind): string {
+// The decisions of a row are found by the text of its key, as the conflict showed it.
+function joinTargetSql(plan: MergePlan, bind: Bind): string {
   const beside = [...sharedColumns(plan), ...plan.own];
   const cells = beside.map((column) => `t.${columnName(column)} as ${mergedColumn('target', column)}`);
   const { rows } = plan.decisions;

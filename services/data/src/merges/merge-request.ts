@@ -1,18 +1,18 @@
-// What data is asked to merge.
+// The request of a merge.
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { GivenResolution } from './resolutions.ts';
 
 export type MergePair = { source_table_id: number; target_table_id: number };
 export type MergeRequest = {
-  /** Merged once under this id. */
+  /** A merge is done once under this id. */
   merge_id: string;
   pairs: MergePair[];
   resolutions: GivenResolution[];
-  /** Roll everything back; what is undecided stays as the target has it. */
+  /** Everything is rolled back; undecided conflicts keep the target's values. */
   rehearsal: boolean;
 };
 
-/** The request as it came, or 400. */
+/** The request, checked; 400. */
 export function readMergeRequest(request: MergeRequest): MergeRequest {
   const { merge_id, pairs } = request;
   if (merge_id === '' || merge_id.length > 200 || merge_id.includes('\u0000'))

@@ -1,6 +1,6 @@
-// What a merge answers, and where answers are kept: a merge id that has one is never done again.
+// The result of a merge, and where it is kept: a merge id that has one is not merged again.
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import type { Told } from './merge-plan.ts';
+import type { TableMessage } from './merge-plan.ts';
 import type { MergePair } from './merge-request.ts';
 
 /** Values are JSON texts; `column` and `attribute` as promotions name conflicts. */
@@ -20,15 +20,15 @@ export type MergeResult = {
   conflicts: RowConflict[];
   conflict_count: number;
   undecided_count: number;
-  /** Places of resolutions that are about no conflict. */
-  strange: number[];
-  violations: Told[];
-  warnings: Told[];
+  /** Places of resolutions that match no conflict. */
+  unmatched_resolutions: number[];
+  violations: TableMessage[];
+  warnings: TableMessage[];
   tables: MergedTable[];
 };
 
-/** Thrown to roll back what was only looked at. */
-export class Refused extends Error {
+/** Thrown to roll a refused or rehearsed merge back. */
+export class RolledBack extends Error {
   readonly result: MergeResult;
   constructor(result: MergeResult) {
     super('not merged');
@@ -36,16 +36,27 @@ export class Refused extends Error {
   }
 }
 
-/** What came of a merge; undefined when nothing was merged under this id. */
+/** The result of a merge; undefined when no merge was done under this id. */
 export async function findMerged(sql: Sql, accountId: number, mergeId: string): Promise<MergeResult | undefined> {
   const { rows } = await sql('select result from finished_merge where account_id = $1::int and merge_id = $2', [
     accountId,
     mergeId,
   ]);
-  return rows[0]?.result as MergeResult | undefined;
+  const kept = rows[0]?.result as MergeResult | undefined;
+  // Only merges without one are kept; results of earlier releases don't have the field.
+  return kept && { ...kept, unmatched_resolutions: [] };
 }
 
-/** Forgets merges that nobody asks for again: whoever has begun one asks until he knows its end. */
+/** The result in the names of the RPC. */
+export const toMergeAnswer = ({ unmatched_resolutions, ...result }: MergeResult) => ({
+  ...result,
+  strange: unmatched_resolutions,
+});
+
+/**
+ * Deletes results of merges that finished more than 30 days ago: metadata has asked for them by
+ * then.
+ */
 export async function sweepMerged(sql: Sql): Promise<void> {
   await sql(`delete from finished_merge where finished_at < now() - interval '30 days'`);
 }

@@ -1,53 +1,61 @@
-// Merges the rows of one branch into another, three-way, by primary key and cell: all tables of a promotion in one transaction. What
-// is merged is kept under its id and never merged again; a rehearsal does the same and is rolled back.
-import { setTimeout as sleep } from 'node:timers/promises';
+// Merges the rows of one branch into another, three-way, by primary key and cell: all tables of a
+// promotion in one transaction. The result is kept under the merge's id, and the merge is not
+// repeated; a rehearsal does the same and is rolled back.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import type { DataContext } from '../context.ts';
-import { notDeployed } from '../tables/catalogue.ts';
-import { settledInstant } from '../tables/quiescent-timestamp.ts';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { pgSql, retryTransaction, withTransaction } from '@almanac/service-kit/postgres/database';
+import {
+  findSqlState,
+  isForeignKeyViolation,
+  isLockTimeout,
+  isMissingTable,
+  isRetryable,
+} from '@almanac/service-kit/postgres/errors';
+import type { RowsAnnouncer } from '../events/rows-announcer.ts';
+import type { Pools } from '../postgres/pools.ts';
+import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
+import { quiescentTimestamp } from '../tables/quiescent-timestamp.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { type MergeRequest, readMergeRequest } from './merge-request.ts';
-import { findMerged, type MergeResult, Refused } from './merge-result.ts';
+import { findMerged, type MergeResult, RolledBack } from './merge-result.ts';
 import { MergeRun } from './merge-run.ts';
 
-const attempts = 4;
-// Others changed, added or deleted rows meanwhile, or a deployment did: look again at what there is.
-const worthAnother = new Set(['40001', '40P01', '23505', '23503', '23514', '42P01', '42703', '42804', '55P03']);
+/** What a merge works with. */
+type MergeParts = { pools: Pools; catalogue: Catalogue; announcer: RowsAnnouncer; logger: Logger };
 
-/** Merges, or says what stands in the way; then nothing has changed. */
-export async function mergeRows(ctx: DataContext, call: CallContext, raw: MergeRequest): Promise<MergeResult> {
+const attempts = 4;
+
+/** Merges, or answers why not; then nothing has changed. */
+export async function mergeRows(parts: MergeParts, call: CallContext, raw: MergeRequest): Promise<MergeResult> {
   const request = readMergeRequest(raw);
-  const known = await findMerged(pgSql(ctx.pools.rows), call.accountId, request.merge_id);
+  const known = await findMerged(pgSql(parts.pools.rows), call.accountId, request.merge_id);
   if (known && !request.rehearsal) return known;
-  for (let attempt = 1; ; attempt += 1) {
-    const tables = await findTables(ctx, call, request);
-    try {
-      return await attemptMerge(ctx, call, request, tables, attempt === attempts);
-    } catch (error) {
-      const state = findSqlState(error) ?? '';
-      if (attempt < attempts && worthAnother.has(state)) {
-        ctx.logger.info({ merge_id: request.merge_id, attempt, state }, 'rows are merged again');
-        await sleep(50 * attempt);
-        continue;
-      }
-      if (state === '42P01' || state === '3F000') throw notDeployed();
-      if (state === '55P03') throw new ServiceError('unavailable', 'A table is in use; try again.');
-      if (state === '23503') return circle;
-      throw error;
-    }
+  const attemptOnce = async (attempt: number) =>
+    attemptMerge(parts, call, request, await findTables(parts, call, request), attempt === attempts);
+  const onRetry = (attempt: number, error: unknown) =>
+    parts.logger.info(
+      { merge_id: request.merge_id, attempt, state: findSqlState(error) },
+      'a merge of rows is retried',
+    );
+  try {
+    return await retryTransaction(attemptOnce, { attempts, isRetryable, onRetry });
+  } catch (error) {
+    if (isMissingTable(error)) throw notDeployed();
+    if (isLockTimeout(error)) throw new ServiceError('unavailable', 'A table is in use; try again.');
+    if (isForeignKeyViolation(error)) return circularReference;
+    throw error;
   }
 }
 
-// Every rule was asked before: what is left are tables that refer to each other, of which none can be written first.
-const circle: MergeResult = {
+// Every rule was checked before: what is left are tables that refer to each other, of which none
+// can be written first.
+const circularReference: MergeResult = {
   status: 'refused',
   conflicts: [],
   conflict_count: 0,
   undecided_count: 0,
-  strange: [],
+  unmatched_resolutions: [],
   violations: [
     {
       table: '',
@@ -61,37 +69,37 @@ const circle: MergeResult = {
 
 type Tables = ReadonlyMap<number, DeployedTable>;
 
-async function findTables(ctx: DataContext, call: CallContext, { pairs }: MergeRequest): Promise<Tables> {
+async function findTables({ catalogue }: MergeParts, call: CallContext, { pairs }: MergeRequest): Promise<Tables> {
   const found = new Map<number, DeployedTable>();
   for (const id of new Set(pairs.flatMap((pair) => [pair.source_table_id, pair.target_table_id]))) {
-    const table = await ctx.catalogue.read(call.accountId, { id });
+    const table = await catalogue.read(call.accountId, { id });
     if (table) found.set(id, table);
   }
   return found;
 }
 
 async function attemptMerge(
-  ctx: DataContext,
+  { pools, announcer }: MergeParts,
   call: CallContext,
   request: MergeRequest,
   tables: Tables,
-  alone: boolean,
+  exclusive: boolean,
 ): Promise<MergeResult> {
   const sources = request.pairs.flatMap(({ source_table_id, target_table_id }) =>
     tables.has(target_table_id) ? (tables.get(source_table_id) ?? []) : [],
   );
-  const at = request.rehearsal || sources.length === 0 ? undefined : await settledInstant(ctx.pools.work, sources);
+  const at = request.rehearsal || sources.length === 0 ? undefined : await quiescentTimestamp(pools.work, sources);
   try {
     const result = await withTransaction(
-      ctx.pools.work,
-      (sql) => new MergeRun(sql, call, request, { tables, at, alone }).run(),
+      pools.work,
+      (sql) => new MergeRun(sql, call, request, { tables, at, exclusive }).run(),
       { isolation: 'repeatable read', attempts: 1 },
     );
     for (const { target_table_id, created, updated, deleted } of result.tables)
-      if (created + updated + deleted > 0) ctx.announcer.touch({ table_definition_id: target_table_id });
+      if (created + updated + deleted > 0) announcer.touch({ table_definition_id: target_table_id });
     return result;
   } catch (error) {
-    if (error instanceof Refused) return error.result;
+    if (error instanceof RolledBack) return error.result;
     throw error;
   }
 }

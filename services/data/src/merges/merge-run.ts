@@ -1,4 +1,4 @@
-// One try at a merge, in one transaction: from the look at the catalogue to the kept result.
+// One attempt at a merge, in one transaction: from reading the catalogue to the kept result.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { listBranch } from '../deployments/removal.ts';
@@ -9,40 +9,47 @@ import { mergeName, tableName } from '../sql/identifiers.ts';
 import type { Statement } from '../sql/statement.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { countConflictsSql, listConflictsSql, strangeDecisionsSql } from './conflicts-sql.ts';
+import { countConflictsSql, listConflictsSql, unmatchedDecisionsSql } from './conflicts-sql.ts';
 import { createRowsSql, deleteRowsSql, updateRowsSql } from './merge-effects-sql.ts';
-import { findLeftBehind, findPlanProblems, type MergePlan, planMerge, type Told, travelling } from './merge-plan.ts';
+import {
+  findPlanProblems,
+  findUnmergedColumns,
+  type MergePlan,
+  mergedLineages,
+  planMerge,
+  type TableMessage,
+} from './merge-plan.ts';
 import { collectSql } from './merge-relation-sql.ts';
 import type { MergePair, MergeRequest } from './merge-request.ts';
-import { findMerged, type MergedTable, type MergeResult, Refused, type RowConflict } from './merge-result.ts';
+import { findMerged, type MergedTable, type MergeResult, RolledBack, type RowConflict } from './merge-result.ts';
 import { readDecisions, rowItself } from './resolutions.ts';
 import { violationsSql } from './violations-sql.ts';
 
-const shownConflicts = 1000;
-// An answer has at most 4 MiB; keys alone may be long.
-const shownBytes = 3_000_000;
+const maxConflicts = 1000;
+// An answer has at most 4 MiB; keys may be long.
+const maxConflictBytes = 3_000_000;
 
-type How = {
+type MergeOptions = {
   tables: ReadonlyMap<number, DeployedTable>;
   /** The instant as of which sources are read; undefined: now. */
   at: string | undefined;
-  /** Keep other writers out. */
-  alone: boolean;
+  /** Keeps other writers out. */
+  exclusive: boolean;
 };
 
 export class MergeRun {
   private readonly sql: Sql;
   private readonly call: CallContext;
   private readonly request: MergeRequest;
-  private readonly how: How;
-  private readonly violations: Told[] = [];
-  private readonly warnings: Told[] = [];
+  private readonly options: MergeOptions;
+  private readonly violations: TableMessage[] = [];
+  private readonly warnings: TableMessage[] = [];
 
-  constructor(sql: Sql, call: CallContext, request: MergeRequest, how: How) {
+  constructor(sql: Sql, call: CallContext, request: MergeRequest, options: MergeOptions) {
     this.sql = sql;
     this.call = call;
     this.request = request;
-    this.how = how;
+    this.options = options;
   }
 
   private async query({ text, values }: Statement): Promise<Record<string, unknown>[]> {
@@ -53,10 +60,10 @@ export class MergeRun {
     return (await this.sql(text, values)).rowCount ?? 0;
   }
 
-  /** Answers what was merged, and keeps it. Throws `Refused` when nothing is to be kept. */
+  /** Answers the result, and keeps it. Throws `RolledBack` when nothing is to be kept. */
   async run(): Promise<MergeResult> {
     const { sql, call, request } = this;
-    await this.enter();
+    await this.lockTables();
     if (!request.rehearsal) {
       const { rows: begun } = await sql(
         `insert into finished_merge (account_id, merge_id, result) values ($1::int, $2, '{}') on conflict do nothing returning true`,
@@ -70,11 +77,11 @@ export class MergeRun {
     this.violations.push(...(await this.findViolations(plans)));
     const { violations, warnings } = this;
     const found = { ...conflicts, violations, warnings };
-    const isOpen = conflicts.undecided_count + conflicts.strange.length > 0;
+    const isOpen = conflicts.undecided_count + conflicts.unmatched_resolutions.length > 0;
     if (violations.length > 0 || (isOpen && !request.rehearsal))
-      throw new Refused({ status: 'refused', ...found, tables: [] });
+      throw new RolledBack({ status: 'refused', ...found, tables: [] });
     const tables = await this.write(plans);
-    if (request.rehearsal) throw new Refused({ status: 'rehearsed', ...found, tables });
+    if (request.rehearsal) throw new RolledBack({ status: 'rehearsed', ...found, tables });
     const result: MergeResult = { status: 'merged', ...found, conflicts: [], tables };
     await sql('update finished_merge set result = $3::jsonb where account_id = $1::int and merge_id = $2', [
       call.accountId,
@@ -84,8 +91,9 @@ export class MergeRun {
     return result;
   }
 
-  // SET LOCAL and LOCK take no snapshot: the first that does is the look at the catalogue, when deployments are kept out.
-  private async enter(): Promise<void> {
+  // SET LOCAL and LOCK take no snapshot. The first statement that does reads the catalogue, when
+  // the locks already keep deployments out.
+  private async lockTables(): Promise<void> {
     for (const setting of [
       'statement_timeout = 0',
       "lock_timeout = '30s'",
@@ -93,10 +101,10 @@ export class MergeRun {
       'idle_in_transaction_session_timeout = 0',
     ])
       await this.sql(`set local ${setting}`);
-    const mode = this.how.alone ? 'share row exclusive' : 'row exclusive';
+    const mode = this.options.exclusive ? 'share row exclusive' : 'row exclusive';
     const inOrder = (ids: (pair: MergePair) => number) =>
       this.request.pairs
-        .flatMap((pair) => this.how.tables.get(ids(pair)) ?? [])
+        .flatMap((pair) => this.options.tables.get(ids(pair)) ?? [])
         .toSorted((a, b) => a.lineage_id - b.lineage_id)
         .map(tableName);
     const targets = inOrder((pair) => pair.target_table_id);
@@ -105,15 +113,20 @@ export class MergeRun {
     if (sources.length > 0) await this.sql(`lock table ${sources.join(', ')} in access share mode`);
   }
 
-  // Tables that aren't in service on both sides have no rows to merge.
+  // Tables that are in service on one side only have no rows to merge.
   private async plan(): Promise<MergePlan[]> {
     const { rows } = await this.sql(`select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`);
-    const at = this.how.at ?? (rows[0]?.now as string);
+    const at = this.options.at ?? (rows[0]?.now as string);
     const plans: MergePlan[] = [];
     for (const { source_table_id, target_table_id } of this.request.pairs) {
       const source = await this.find(source_table_id);
       const target = await this.find(target_table_id);
-      if (!source || !target || !this.how.tables.has(source_table_id) || !this.how.tables.has(target_table_id)) {
+      if (
+        !source ||
+        !target ||
+        !this.options.tables.has(source_table_id) ||
+        !this.options.tables.has(target_table_id)
+      ) {
         const table = source ?? target;
         if (table)
           this.warnings.push({
@@ -123,7 +136,8 @@ export class MergeRun {
           });
         continue;
       }
-      const problems = source.lineage_id === target.lineage_id ? findPlanProblems(source, target) : [stranger(target)];
+      const problems =
+        source.lineage_id === target.lineage_id ? findPlanProblems(source, target) : [otherLineage(target)];
       this.violations.push(...problems);
       if (problems.length > 0) continue;
       const { base, isLost } = await findBase(this.sql, { source, target });
@@ -134,7 +148,7 @@ export class MergeRun {
             'The history no longer goes back to when both branches had the same rows: whatever differs is a conflict, and nothing is deleted.',
           rows: 0,
         });
-      this.warnings.push(...findLeftBehind({ source, target }));
+      this.warnings.push(...findUnmergedColumns({ source, target }));
       plans.push(planMerge({ source, target, at, base, decisions: readDecisions(target, this.request.resolutions) }));
     }
     return parentsFirst(plans);
@@ -147,44 +161,49 @@ export class MergeRun {
 
   private async collect(plan: MergePlan): Promise<void> {
     await this.count(collectSql(plan));
-    // Without statistics the planner would take a hundred thousand rows for a handful.
+    // Without statistics the planner would estimate a handful of rows for a hundred thousand.
     await this.sql(`analyze ${mergeName(plan.target)}`);
   }
 
   private async conflicts(plans: MergePlan[]) {
     const found = { conflicts: [] as RowConflict[], conflict_count: 0, undecided_count: 0 };
     const keys = new Set(plans.map(({ target }) => target.key));
-    const strange = this.request.resolutions.flatMap(({ table }, place) => (keys.has(table) ? [] : [place]));
+    const unmatched = this.request.resolutions.flatMap(({ table }, place) => (keys.has(table) ? [] : [place]));
     for (const plan of plans) {
       const [row] = await this.query(countConflictsSql(plan));
       found.conflict_count += Number(row?.conflicts);
       found.undecided_count += Number(row?.undecided);
-      const room = shownConflicts - found.conflicts.length;
+      const room = maxConflicts - found.conflicts.length;
       if (Number(row?.conflicts) > 0 && room > 0)
         found.conflicts.push(
           ...(await this.query(listConflictsSql(plan, room))).map((each) => readConflict(plan, each)),
         );
-      strange.push(...plan.decisions.strange);
-      const asked = strangeDecisionsSql(plan);
-      if (asked) strange.push(...(await this.query(asked)).map(({ place }) => place as number));
+      unmatched.push(...plan.decisions.unmatched);
+      const decided = unmatchedDecisionsSql(plan);
+      if (decided) unmatched.push(...(await this.query(decided)).map(({ place }) => place as number));
     }
-    return { ...found, conflicts: fitting(found.conflicts), strange: strange.toSorted((a, b) => a - b) };
+    return {
+      ...found,
+      conflicts: fitAnswer(found.conflicts),
+      unmatched_resolutions: unmatched.toSorted((a, b) => a - b),
+    };
   }
 
-  private async findViolations(plans: MergePlan[]): Promise<Told[]> {
+  private async findViolations(plans: MergePlan[]): Promise<TableMessage[]> {
     const [first] = plans;
     if (!first) return [];
     const branch = await listBranch(this.sql, this.call.accountId, first.target.branch_id);
-    const { questions, statement } = violationsSql(plans, branch);
-    if (questions.length === 0) return [];
+    const { checks, statement } = violationsSql(plans, branch);
+    if (checks.length === 0) return [];
     const [row] = await this.query(statement);
     const counts = (row?.rows ?? []) as (number | string)[];
-    return questions
+    return checks
       .map(({ table, message }, i) => ({ table, message, rows: Number(counts[i]) }))
       .filter(({ rows }) => rows > 0);
   }
 
-  // New and changed rows of referenced tables first; rows that go, last, and those that refer to others before these.
+  // New and changed rows of referenced tables come first; deletions come last, those of referring
+  // rows before the rows they refer to.
   private async write(plans: MergePlan[]): Promise<MergedTable[]> {
     const { actor, requestId } = originOf(this.call, 'promotion');
     const written: { plan: MergePlan; stamp: { at: string; actor: string }; merged: MergedTable }[] = [];
@@ -207,22 +226,22 @@ export class MergeRun {
           [merged.target_table_id, this.call.accountId, stamp.at, requestId],
         );
       if (!this.request.rehearsal)
-        await moveBase(this.sql, plan, [{ table: plan.source, at: plan.at, columns: travelling(plan) }]);
+        await moveBase(this.sql, plan, [{ table: plan.source, at: plan.at, columns: mergedLineages(plan) }]);
     }
     return written.map(({ merged }) => merged);
   }
 }
 
-/** As many of the first as an answer holds. */
-function fitting(conflicts: RowConflict[]): RowConflict[] {
-  let left = shownBytes;
+/** The first conflicts, as many as an answer holds. */
+function fitAnswer(conflicts: RowConflict[]): RowConflict[] {
+  let left = maxConflictBytes;
   return conflicts.filter((conflict) => {
     left -= Buffer.byteLength(JSON.stringify(conflict));
     return left >= 0;
   });
 }
 
-const stranger = (target: DeployedTable): Told => ({
+const otherLineage = (target: DeployedTable): TableMessage => ({
   table: target.name,
   message: 'The table on the source branch is another one.',
   rows: 0,
@@ -242,7 +261,7 @@ function readConflict({ target, shared }: MergePlan, row: Record<string, unknown
   };
 }
 
-// Tables after those they refer to, as far as they don't do so in a circle.
+// Orders tables after those they refer to, except within circles.
 function parentsFirst(plans: MergePlan[]): MergePlan[] {
   const left = new Map(plans.map((plan) => [plan.target.lineage_id, plan]));
   const ordered: MergePlan[] = [];

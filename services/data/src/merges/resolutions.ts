@@ -1,10 +1,13 @@
-// How people have decided conflicts of rows: one by one, or all of a column or of a table at once.
+// How people have decided conflicts of rows: one by one, or all of a column or a table at once.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
 
 export type Side = 'source' | 'target';
 
-/** As the RPC has it. `table`: its key; `column` '': every one; `row_key`: the primary key as texts by name; empty: all rows. */
+/**
+ * As the RPC has it. `table`: its key; `column` empty: every column; `row_key`: the primary key as
+ * texts by name; empty: all rows.
+ */
 export type GivenResolution = {
   table: string;
   column: string;
@@ -13,14 +16,14 @@ export type GivenResolution = {
   resolution: string;
 };
 
-/** The decisions about one table. Lineage 0 stands for the row itself: whether it is there. */
+/** The decisions about one table. Lineage 0 stands for the row itself: whether it exists. */
 export type Decisions = {
-  /** For cells of this column in every row, for every row. */
+  /** By column, for its cells in every row. */
   general: ReadonlyMap<number, Side>;
-  /** By row: lineages to sides. `place`: which of the given resolutions. */
+  /** By row: lineages to sides. `place`: the place of the resolution in the request. */
   rows: { key: string[]; sides: Record<string, Side>; places: { lineage: number; place: number }[] }[];
-  /** Places of resolutions that can't be about anything. */
-  strange: number[];
+  /** Places of resolutions that can't match any conflict. */
+  unmatched: number[];
 };
 
 export const rowItself = 0;
@@ -31,13 +34,13 @@ const readSide = ({ resolution }: GivenResolution): Side => {
   return resolution;
 };
 
-/** Sorts what was decided about the table; of two that decide the same, the first counts. */
+/** The decisions about the table; the first of two that decide the same counts. */
 export function readDecisions(target: DeployedTable, given: GivenResolution[]): Decisions {
   const key = keyColumns(target.structure);
   const byName = new Map(target.structure.columns.map((column) => [column.name, column]));
   const general = new Map<number, Side>();
   const rows = new Map<string, Decisions['rows'][number]>();
-  const strange: number[] = [];
+  const unmatched: number[] = [];
   for (const [place, resolution] of given.entries()) {
     if (resolution.table !== target.key) continue;
     const lineages = lineagesOf(target, byName, resolution);
@@ -45,7 +48,7 @@ export function readDecisions(target: DeployedTable, given: GivenResolution[]): 
     const texts = key.map(({ name }) => resolution.row_key[name]);
     const isKey = names.length === key.length && texts.every((text) => text !== undefined);
     if (lineages === undefined || (names.length > 0 && !isKey)) {
-      strange.push(place);
+      unmatched.push(place);
       continue;
     }
     if (names.length === 0) {
@@ -58,7 +61,7 @@ export function readDecisions(target: DeployedTable, given: GivenResolution[]): 
     for (const lineage of lineages) row.sides[lineage] ??= readSide(resolution);
     if (resolution.column !== '' || resolution.is_row) row.places.push({ lineage: lineages[0] as number, place });
   }
-  return { general, rows: [...rows.values()], strange };
+  return { general, rows: [...rows.values()], unmatched };
 }
 
 // One column, the row itself, or all columns.

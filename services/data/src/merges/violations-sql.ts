@@ -1,5 +1,5 @@
-// Which rules the outcome would break, each counted over sets before anything is written, so that one answer tells everything. The
-// constraints themselves hold in the database, whatever this finds. Pure.
+// Which rules the outcome of a merge would break, each counted over sets before anything is
+// written, so that one answer names all. The constraints in the database hold anyway. Pure.
 
 import { columnName, mergedColumn, mergeName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
@@ -9,30 +9,33 @@ import { type Column, type DeployedTable, type ForeignKey, getColumn, isRequired
 import { typeOf } from '../values/value-types.ts';
 import type { MergePlan } from './merge-plan.ts';
 
-type Question = { table: string; message: string; count: string };
+type RuleCheck = { table: string; message: string; count: string };
 
-/** What every rule would be broken by: one row, an array `rows` in the order of `questions`. `branch`: the target's tables. */
+/**
+ * How many rows would break each rule: one row, an array `rows` in the order of `checks`.
+ * `branch`: the tables of the target branch.
+ */
 export function violationsSql(
   plans: MergePlan[],
   branch: DeployedTable[],
-): { questions: Question[]; statement: Statement } {
+): { checks: RuleCheck[]; statement: Statement } {
   const values = new Values();
   const byLineage = new Map(plans.map((plan) => [plan.target.lineage_id, plan]));
-  const questions = [
-    ...plans.flatMap((plan) => [...cellQuestions(plan, values), ...cycleQuestions(plan)]),
+  const checks = [
+    ...plans.flatMap((plan) => [...cellChecks(plan, values), ...cycleChecks(plan)]),
     ...branch.flatMap((from) =>
-      from.structure.foreign_keys.flatMap((foreignKey) => referenceQuestions(from, foreignKey, branch, byLineage)),
+      from.structure.foreign_keys.flatMap((foreignKey) => referenceChecks(from, foreignKey, branch, byLineage)),
     ),
   ];
-  const text = `select array[${questions.map(({ count }) => `(${count})`).join(', ')}]::bigint[] as rows`;
-  return { questions, statement: { text, values: values.list, afresh: true } };
+  const text = `select array[${checks.map(({ count }) => `(${count})`).join(', ')}]::bigint[] as rows`;
+  return { checks, statement: { text, values: values.list, afresh: true } };
 }
 
 const written = `op in ('c', 'u')`;
 
-function cellQuestions(plan: MergePlan, values: Values): Question[] {
+function cellChecks(plan: MergePlan, values: Values): RuleCheck[] {
   const { target, key, shared, own } = plan;
-  const ask = (column: Column, message: string, condition: string): Question => ({
+  const ask = (column: Column, message: string, condition: string): RuleCheck => ({
     table: target.name,
     message: sentence(column, message),
     count: `select count(*) from ${mergeName(target)} where ${condition}`,
@@ -65,24 +68,24 @@ function cellQuestions(plan: MergePlan, values: Values): Question[] {
   ];
 }
 
-/** Where a merge says what a written row holds then, by lineage. */
-const settledColumns = ({ key, shared, own }: MergePlan): ReadonlyMap<number, string> =>
+/** The columns that hold the outcome of a written row, by lineage. */
+const outcomeColumns = ({ key, shared, own }: MergePlan): ReadonlyMap<number, string> =>
   new Map<number, string>([
     ...key.map((column): [number, string] => [column.lineage_id, mergedColumn('key', column)]),
     ...shared.map(({ to }): [number, string] => [to.lineage_id, mergedColumn('outcome', to)]),
-    // A new row has no value there; another one keeps the target's.
+    // A new row has no value there; another row keeps the target's.
     ...own.map((column): [number, string] => [column.lineage_id, mergedColumn('target', column)]),
   ]);
 
-// All rows of the target as they would stand; new ones by a negative number of their own.
-function cycleQuestions(plan: MergePlan): Question[] {
+// All rows of the target as they would be; new ones by a negative number.
+function cycleChecks(plan: MergePlan): RuleCheck[] {
   const { target } = plan;
-  const settled = settledColumns(plan);
+  const outcomes = outcomeColumns(plan);
   return hierarchiesOf(target).map((hierarchy) => {
     const { columns, target_columns } = hierarchy;
     const all = [...new Set([...target_columns, ...columns])].map((lineage_id) => ({
       name: columnName({ lineage_id }),
-      written: `m.${settled.get(lineage_id)}`,
+      written: `m.${outcomes.get(lineage_id)}`,
     }));
     const stays = all.map(
       ({ name, written }) => `case when m.sk is null then t.${name} else ${written} end as ${name}`,
@@ -102,14 +105,14 @@ function cycleQuestions(plan: MergePlan): Question[] {
   });
 }
 
-// Of a foreign key on the target branch, as it would stand: rows that are written and refer to nothing, and rows left alone whose
-// target goes.
-function referenceQuestions(
+// Counts for a foreign key on the target branch after the merge: written rows that refer to no row,
+// and unchanged rows whose referenced row would be deleted.
+function referenceChecks(
   from: DeployedTable,
   foreignKey: ForeignKey,
   branch: DeployedTable[],
   plans: ReadonlyMap<number, MergePlan>,
-): Question[] {
+): RuleCheck[] {
   const target = branch.find(({ lineage_id }) => lineage_id === foreignKey.target_lineage_id) as DeployedTable;
   const [child, parent] = [plans.get(from.lineage_id), plans.get(target.lineage_id)];
   const pairs = foreignKey.columns.map((lineage, i) => ({
@@ -121,12 +124,12 @@ function referenceQuestions(
     pairs.map((pair) => `${own(pair.own)} = ${theirs(pair.theirs)}`).join(' and ');
   const keyOf = (alias: string) => (column: Column) => `${alias}.${mergedColumn('key', column)}`;
   const cellOf = (alias: string) => (column: Column) => `${alias}.${columnName(column)}`;
-  return [...writtenQuestions(), ...leftQuestions()];
+  return [...writtenChecks(), ...leftChecks()];
 
-  function writtenQuestions(): Question[] {
+  function writtenChecks(): RuleCheck[] {
     if (!child) return [];
-    const settled = settledColumns(child);
-    const outcome = (column: Column) => `m.${settled.get(column.lineage_id)}`;
+    const outcomes = outcomeColumns(child);
+    const outcome = (column: Column) => `m.${outcomes.get(column.lineage_id)}`;
     const goes = parent
       ? ` and not exists (select from ${mergeName(target)} g where g.op = 'd' and g.sk = r.svc_sk)`
       : '';
@@ -145,7 +148,7 @@ function referenceQuestions(
     ];
   }
 
-  function leftQuestions(): Question[] {
+  function leftChecks(): RuleCheck[] {
     if (!parent) return [];
     const changes = child
       ? ` and not exists (select from ${mergeName(from)} m where m.sk = c.svc_sk and m.op in ('u', 'd'))`

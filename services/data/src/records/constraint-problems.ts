@@ -1,6 +1,6 @@
 // Says in the words of the table what a constraint refused, or would refuse: asked of the rows when the database has said no.
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { DataContext } from '../context.ts';
 import { run } from '../postgres/pools.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
@@ -30,12 +30,11 @@ export async function explainRefusal(
 ): Promise<unknown> {
   const cycle = findRefusedCycle(table, error);
   if (cycle) return validationFailed(cycle.sentence);
-  const state = findSqlState(error);
-  if (state !== '23505' && state !== '23503') return error;
+  if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) return error;
   const problems = await findConstraintProblems(ctx, table, cells, id);
   if (problems.length > 0) return validationFailed(problems);
   // Only a changed key can be missed by those who refer to it.
-  if (state === '23503' && id !== undefined) return explainReferrers(ctx, table, [id], error);
+  if (isForeignKeyViolation(error) && id !== undefined) return explainReferrers(ctx, table, [id], error);
   return error;
 }
 

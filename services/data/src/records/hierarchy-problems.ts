@@ -1,6 +1,6 @@
 // Says in the words of the table what a hierarchy refused: the triggers tell which rows lie on the
 // cycle (`deployments/schema/hierarchy-triggers.ts`).
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isCheckViolation } from '@almanac/service-kit/postgres/errors';
 import { bareHierarchyName } from '../sql/identifiers.ts';
 import { cycleText, hierarchiesOf, hierarchyProblem, namesOf } from '../tables/hierarchies.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -16,7 +16,7 @@ export const keyText = (cells: (string | null | undefined)[]): string => [...cel
 
 /** What a hierarchy of the table has refused; undefined when it was something else. */
 export function findRefusedCycle(table: DeployedTable, error: unknown): RefusedCycle | undefined {
-  if (findSqlState(error) !== '23514') return undefined;
+  if (!isCheckViolation(error)) return undefined;
   const { constraint, detail } = error as { constraint?: string; detail?: string };
   const hierarchy = hierarchiesOf(table).find(
     ({ columns }) => bareHierarchyName(table, columns[0] as number) === constraint,

@@ -3,7 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isForeignKeyViolation } from '@almanac/service-kit/postgres/errors';
 import type { DataContext } from '../context.ts';
 import { originOf } from '../rows/origin.ts';
 import type { Reading } from '../rows/read-options.ts';
@@ -123,7 +123,7 @@ export function deleteRecords(
     try {
       return (await writeOnce(ctx, call, table, statement, countAnswer('deleted'))) ?? stale;
     } catch (error) {
-      if (findSqlState(error) !== '23503') throw error;
+      if (!isForeignKeyViolation(error)) throw error;
       throw await explainReferrers(ctx, table, unique, error);
     }
   });

@@ -1,5 +1,5 @@
 // Single rows of a table that are asked for in one turn of the event loop share a statement
-// (docs/adr/0017-rows-of-a-moment-together.md): its round trip costs far more than one more row in it.
+// (docs/adr/0017-batching-row-calls.md): its round trip costs far more than one more row in it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type { Pools } from '../postgres/pools.ts';

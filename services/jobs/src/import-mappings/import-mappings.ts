@@ -5,7 +5,7 @@ import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@alman
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights/rights';
 import type { JobsContext } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
@@ -262,7 +262,7 @@ async function saveMapping(
       return getMapping({ prisma: tx }, call, written);
     });
   } catch (error) {
-    if (findSqlState(error) !== '23505') throw error;
+    if (!isUniqueViolation(error)) throw error;
     if (JSON.stringify((error as { meta?: unknown }).meta ?? {}).includes('import_mapping_one_default'))
       throw new ServiceError('unavailable', 'Another default was set at the same moment; try again.', { cause: error });
     throw nameTaken(error);

@@ -8,7 +8,7 @@ import { promotionMachine } from './promotions/promotion-states.ts';
 
 const facts = ['system', 'creator', 'developer', 'approver', 'administrator'] as const;
 
-// Every combination of what can be true of an actor.
+// Every combination of roles of an actor.
 const actors = Array.from({ length: 2 ** facts.length }, (_, bits) =>
   Object.fromEntries(facts.map((fact, i) => [fact, (bits & (1 << i)) !== 0])),
 ) as Actor[];
@@ -22,7 +22,7 @@ type Case = {
   apply: string;
   applying: string;
   applied: string;
-  asks(actor: Actor): boolean;
+  mayRequest(actor: Actor): boolean;
 };
 
 const cases: [string, Case][] = [
@@ -33,7 +33,7 @@ const cases: [string, Case][] = [
       apply: 'deploy',
       applying: 'deploying',
       applied: 'deployed',
-      asks: (actor) => actor.developer,
+      mayRequest: (actor) => actor.developer,
     },
   ],
   [
@@ -43,7 +43,7 @@ const cases: [string, Case][] = [
       apply: 'promote',
       applying: 'promoting',
       applied: 'promoted',
-      asks: (actor) => actor.creator || actor.developer,
+      mayRequest: (actor) => actor.creator || actor.developer,
     },
   ],
 ];
@@ -59,10 +59,10 @@ const possible = ({ apply, applying, applied }: Case): Record<string, Record<str
   abandon: { created: 'abandoned', requested: 'abandoned', failed: 'abandoned' },
 });
 
-function mayAct({ apply, asks }: Case, action: string, actor: Actor, isProtected: boolean): boolean {
+function mayAct({ apply, mayRequest }: Case, action: string, actor: Actor, isProtected: boolean): boolean {
   switch (action) {
     case 'send_request':
-      return asks(actor);
+      return mayRequest(actor);
     case apply:
       if (actor.administrator) return true;
       return isProtected ? actor.approver && !actor.creator : actor.developer;

@@ -31,8 +31,8 @@ export async function announceChange<Change extends { id: number; status?: strin
   });
 }
 
-// Other events are named after the state that the step leads to. `.requested` is reserved: an event of
-// that name requests work, and the bus keeps it until a service consumes it.
+// Other events are named after the state that the step leads to. `.requested` is reserved: an event
+// of that name requests work, and the bus keeps it until a service consumes it.
 function eventOf({ apply }: Machine, step: string): string | undefined {
   if (step === 'send_request') return 'submitted';
   return step === apply ? 'begun' : undefined;

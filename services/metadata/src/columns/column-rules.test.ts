@@ -3,14 +3,14 @@ import { type ColumnShape, columnAttributes, newColumnAttributes, resolveColumn 
 import { dataTypes } from './column-values.ts';
 
 const given = z.strictObject(newColumnAttributes);
-const settle = (attributes: Record<string, unknown>, before?: ColumnShape) => {
+const resolve = (attributes: Record<string, unknown>, before?: ColumnShape) => {
   const schema = before ? z.strictObject(columnAttributes) : given;
   return resolveColumn(
     before,
     schema.parse(before ? attributes : { name: 'code', data_type: 'string', ...attributes }),
   );
 };
-const problems = (attributes: Record<string, unknown>, before?: ColumnShape) => settle(attributes, before).problems;
+const problems = (attributes: Record<string, unknown>, before?: ColumnShape) => resolve(attributes, before).problems;
 
 describe('names of columns', () => {
   it.each(['a', '_', 'Country_Code2', 'x'.repeat(63), 'constructor'])('take %s', (name) =>
@@ -25,10 +25,10 @@ describe('names of columns', () => {
 
 describe('data types', () => {
   it('have their own names and three others', () => {
-    for (const type of dataTypes) expect(settle({ data_type: type }).column.data_type).toBe(type);
-    expect(settle({ data_type: 'varchar' }).column.data_type).toBe('string');
-    expect(settle({ data_type: 'character' }).column.data_type).toBe('string');
-    expect(settle({ data_type: 'timestamp' }).column.data_type).toBe('datetime');
+    for (const type of dataTypes) expect(resolve({ data_type: type }).column.data_type).toBe(type);
+    expect(resolve({ data_type: 'varchar' }).column.data_type).toBe('string');
+    expect(resolve({ data_type: 'character' }).column.data_type).toBe('string');
+    expect(resolve({ data_type: 'timestamp' }).column.data_type).toBe('datetime');
   });
 
   it.each(['integer; drop', 'text[]', 'xml', 'citext', 'oid', 'regclass', '__proto__', 'constructor', '', 'String'])(
@@ -38,9 +38,9 @@ describe('data types', () => {
 });
 
 describe('length and scale', () => {
-  it('give a string 255 characters unless told otherwise', () => {
-    expect(settle({}).column.length).toBe(255);
-    expect(settle({ length: 10_485_760 })).toMatchObject({ column: { length: 10_485_760 }, problems: [] });
+  it('give a string 255 characters by default', () => {
+    expect(resolve({}).column.length).toBe(255);
+    expect(resolve({ length: 10_485_760 })).toMatchObject({ column: { length: 10_485_760 }, problems: [] });
     expect(problems({ length: 10_485_761 })).toEqual(['Length must be at most 10485760']);
   });
 
@@ -51,10 +51,10 @@ describe('length and scale', () => {
     [{ scale: 50 }, 50, 50],
     [{ length: 1000, scale: 1000 }, 1000, 1000],
   ])('of a decimal given as %j', (attributes, length, scale) =>
-    expect(settle({ data_type: 'decimal', ...attributes })).toMatchObject({ column: { length, scale }, problems: [] }),
+    expect(resolve({ data_type: 'decimal', ...attributes })).toMatchObject({ column: { length, scale }, problems: [] }),
   );
 
-  it('refuse what no decimal can be', () => {
+  it('refuse an impossible decimal', () => {
     expect(problems({ data_type: 'decimal', length: 1001 })).toHaveLength(1);
     expect(problems({ data_type: 'decimal', length: 2, scale: 3 })).toEqual([
       'Scale must be at most the length, which is 2',
@@ -62,7 +62,7 @@ describe('length and scale', () => {
     expect(problems({ data_type: 'decimal', scale: 1001 })).toHaveLength(1);
   });
 
-  it('are refused where they mean nothing', () => {
+  it('are refused for types without them', () => {
     expect(problems({ data_type: 'integer', length: 3, scale: 1 })).toEqual([
       'Scale is only for decimal columns',
       'Length is only for string and decimal columns',
@@ -70,18 +70,18 @@ describe('length and scale', () => {
     expect(problems({ data_type: 'string', scale: 1 })).toEqual(['Scale is only for decimal columns']);
   });
 
-  it('are forgotten when the type changes, kept when it stays', () => {
-    const before = settle({ length: 7 }).column;
-    expect(settle({ data_type: 'integer' }, before)).toMatchObject({ column: { length: null }, problems: [] });
-    expect(settle({ description: 'x' }, before)).toMatchObject({ column: { length: 7 }, problems: [] });
-    expect(settle({ data_type: 'varchar' }, before).column.length).toBe(7);
-    expect(settle({ length: null }, before).column.length).toBe(255);
+  it('are dropped when the type changes, kept when it stays', () => {
+    const before = resolve({ length: 7 }).column;
+    expect(resolve({ data_type: 'integer' }, before)).toMatchObject({ column: { length: null }, problems: [] });
+    expect(resolve({ description: 'x' }, before)).toMatchObject({ column: { length: 7 }, problems: [] });
+    expect(resolve({ data_type: 'varchar' }, before).column.length).toBe(7);
+    expect(resolve({ length: null }, before).column.length).toBe(255);
   });
 });
 
 describe('keys', () => {
-  it('are required, whatever was said', () => {
-    expect(settle({ is_primary_key: true, is_required: false }).column.is_required).toBe(true);
+  it('are always required', () => {
+    expect(resolve({ is_primary_key: true, is_required: false }).column.is_required).toBe(true);
     expect(problems({ is_primary_key: true, data_type: 'json' })).toHaveLength(1);
     expect(problems({ foreign_key_table_id: 1, data_type: 'json' })).toHaveLength(1);
     expect(problems({ foreign_key_table_id: 1, data_type: 'text' })).toEqual([]);
@@ -89,10 +89,11 @@ describe('keys', () => {
 });
 
 describe('valid values', () => {
-  it('come as text or array and are kept as text', () => {
-    expect(settle({ valid_values: 'a|b c| d ' }).column.valid_values).toBe('a|b c|d');
-    expect(settle({ valid_values: ['x', 'y'] }).column.valid_values).toBe('x|y');
-    for (const nothing of ['', ' ', [], null]) expect(settle({ valid_values: nothing }).column.valid_values).toBeNull();
+  it('come as text or array and are stored as text', () => {
+    expect(resolve({ valid_values: 'a|b c| d ' }).column.valid_values).toBe('a|b c|d');
+    expect(resolve({ valid_values: ['x', 'y'] }).column.valid_values).toBe('x|y');
+    for (const nothing of ['', ' ', [], null])
+      expect(resolve({ valid_values: nothing }).column.valid_values).toBeNull();
   });
 
   it.each([
@@ -122,7 +123,7 @@ describe('valid values', () => {
     expect(problems({ data_type: 'decimal', length: 4, scale: 2, valid_values: '0.5|0.50' })).toEqual([
       expect.stringMatching(/twice/),
     ]);
-    const before = settle({ length: 5, valid_values: 'abcde' }).column;
+    const before = resolve({ length: 5, valid_values: 'abcde' }).column;
     expect(problems({ length: 4 }, before)).toHaveLength(1);
     expect(problems({ data_type: 'integer' }, before)).toHaveLength(1);
     expect(problems({ data_type: 'integer', valid_values: '1|2' }, before)).toEqual([]);
@@ -137,9 +138,9 @@ describe('valid values', () => {
 
 describe('hierarchies', () => {
   it('stay while the column refers to the same table', () => {
-    expect(settle({ foreign_key_table_id: 7 }).column.is_hierarchy).toBe(false);
-    const before = settle({ foreign_key_table_id: 7, is_hierarchy: true }).column;
-    const after = (attributes: object) => settle({ ...attributes }, before).column.is_hierarchy;
+    expect(resolve({ foreign_key_table_id: 7 }).column.is_hierarchy).toBe(false);
+    const before = resolve({ foreign_key_table_id: 7, is_hierarchy: true }).column;
+    const after = (attributes: object) => resolve({ ...attributes }, before).column.is_hierarchy;
     expect([after({}), after({ foreign_key_table_id: 7 }), after({ name: 'up' })]).toEqual([true, true, true]);
     expect([after({ foreign_key_table_id: 8 }), after({ foreign_key_table_id: null })]).toEqual([false, false]);
     expect(after({ is_hierarchy: false })).toBe(false);

@@ -1,9 +1,9 @@
 // Finishes work that a crash interrupted: deployments and promotions, removals and restorations of
 // tables, and the tables of deleted branches. Every instance runs one; leases and idempotent steps
 // let several run at once.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
+import { periodic } from '@almanac/service-kit/process/periodic';
 import { dropBranch } from '../branches/branches.ts';
 import { listExpiredAttempts } from '../changes/attempt-lease.ts';
 import { resumeDeployment } from '../changes/deployments/deployment-apply.ts';
@@ -20,27 +20,11 @@ const batchSize = 50;
 // A round that takes longer is interrupted, and another process resumes its work.
 const stopWithinMs = 10_000;
 
-export type Reconciler = { start(): void; stop(): Promise<void> };
-
-export function createReconciler(ctx: MetadataContext): Reconciler {
-  const stopping = new AbortController();
-  let running: Promise<void> | undefined;
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      await reconcile(ctx).catch((error) => ctx.logger.warn({ err: error }, 'a reconciling round failed'));
-      await sleep(ctx.timing.reconcileEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  };
-  return {
-    start: () => {
-      running ??= run();
-    },
-    stop: async () => {
-      stopping.abort();
-      await Promise.race([running, sleep(stopWithinMs, undefined, { ref: false })]);
-    },
-  };
-}
+/** Reconciles as long as the service runs. */
+export const createReconciler = (ctx: MetadataContext) =>
+  periodic({ name: 'reconciler', everyMs: ctx.timing.reconcileEveryMs, logger: ctx.logger, stopWithinMs }, () =>
+    reconcile(ctx),
+  );
 
 /** One round. Work that can't be finished now is tried again in the next round. */
 export async function reconcile(ctx: MetadataContext): Promise<void> {

@@ -21,8 +21,8 @@ import {
   requireVisibleDefinition,
   updateTableDefinition,
 } from './table-definitions.ts';
-import { deleteTableDefinition, finishOwnRemoval, removeTable, requireRemovable } from './table-removal.ts';
-import { finishOwnRestoration, restoreTable } from './table-restoration.ts';
+import { answerRemoved, deleteTableDefinition, removeTable, requireRemovable } from './table-removal.ts';
+import { answerRestored, restoreTable } from './table-restoration.ts';
 
 const common = { tag: 'Table definitions', resource: 'table_definition' } as const;
 
@@ -110,7 +110,7 @@ const removing = (ctx: MetadataContext): Route[] => [
     ...common,
     method: 'POST',
     path: '/table_definitions/{id}/remove',
-    summary: 'Remove a definition together with the table deployed from it',
+    summary: 'Remove a definition and the table deployed from it',
     params,
     query,
     status: 204,
@@ -121,7 +121,7 @@ const removing = (ctx: MetadataContext): Route[] => [
         body();
         await removeTable(ctx, call, table);
       };
-      await idempotent(ctx, call, remove, (id) => finishOwnRemoval(ctx, call, id));
+      await idempotent(ctx, call, remove, (id) => answerRemoved(ctx, call, id));
     },
   }),
 ];
@@ -138,7 +138,7 @@ const restoring = (ctx: MetadataContext): Route[] => [
     requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, params, body }) => {
       const restore = () => restoreTable(ctx, call, params.id, () => void body());
-      return idempotent(ctx, call, restore, (id) => finishOwnRestoration(ctx, call, id));
+      return idempotent(ctx, call, restore, (id) => answerRestored(ctx, call, id));
     },
   }),
 ];

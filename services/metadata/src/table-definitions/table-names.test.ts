@@ -17,7 +17,7 @@ describe('the name of a table', () => {
     for (const name of ['x', '_x', 'Émile', '国']) expect(tableNameSchema.safeParse(name).success).toBe(true);
   });
 
-  // Hangul fillers are letters, but of what is shown and of the key they are no part.
+  // Hangul fillers are letters, but invisible and no part of the key.
   it.each(['\u115f', '\u1160', '\u3164', '\uffa0'])(
     'does not start with a letter because of an invisible %j',
     (filler) => {

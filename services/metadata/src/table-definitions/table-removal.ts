@@ -130,7 +130,7 @@ export async function removeTable(ctx: MetadataContext, call: CallContext, table
 /**
  * Answers a repeated request: finishes the removal that the first one began, if it is unfinished.
  */
-export async function finishOwnRemoval(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
+export async function answerRemoved(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const open = { table_definition_id: id, account_id: call.accountId, removed_at: null };
   const removal = await ctx.prisma.table_removal.findFirst({ where: open });
   if (!removal) return;

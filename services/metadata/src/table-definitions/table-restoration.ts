@@ -75,11 +75,7 @@ const restorationRequester = ({ user_id, application_id, request_id }: Requester
 });
 
 /** Answers a repeated request: finishes the restoration that the first one began. */
-export async function finishOwnRestoration(
-  ctx: MetadataContext,
-  call: CallContext,
-  id: number,
-): Promise<TableDefinition> {
+export async function answerRestored(ctx: MetadataContext, call: CallContext, id: number): Promise<TableDefinition> {
   const where = { table_definition_id: id, account_id: call.accountId };
   const removal = await ctx.prisma.table_removal.findFirst({ where });
   if (removal?.restore_requested_at) {

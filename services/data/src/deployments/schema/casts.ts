@@ -1,5 +1,6 @@
-// How the values of a column become values of another type: through their text form, by the rules of the new type, so that a
-// cast accepts exactly what the API and an import would accept. Pure SQL expressions over a physical column.
+// How the values of a column become values of another type: through their text form, by the rules
+// of the new type, so that a cast accepts what the API and an import would accept. Pure SQL
+// expressions over a physical column.
 
 import { quoteLiteral } from '../../sql/literals.ts';
 import type { Column } from '../../tables/table.ts';
@@ -12,7 +13,7 @@ export type Cast = {
   valid: (x: string) => string;
   /** The counterpart of a valid value; null of null. */
   value: (x: string) => string;
-  /** Whether a valid value loses something on the way. */
+  /** Whether a valid value loses something by the cast. */
   lossy?: (x: string) => string;
 };
 
@@ -33,17 +34,17 @@ export function findCast(from: Column, to: Column): Cast | undefined {
   return {
     valid: (x) => `not (${anyBrokenSql(checks, text(x), noBind)})`,
     value: (x) => `${text(x)}::${wanted.base}`,
-    lossy: lossOf(from, to, text),
+    lossy: lossSql(from, to, text),
   };
 }
 
-/** Whether every value stays as it is, so that what held of it before holds after. */
+/** Whether every value stays as it is, so that rules that held before still hold. */
 export function keepsValues(from: Column, to: Column): boolean {
   return typeOf(from).physical(from) === typeOf(to).physical(to) || isWidening(from, to);
 }
 
-// Longer texts and decimals with more digits before the point cost PostgreSQL no look at a row, as long
-// as nothing is computed from the value.
+// PostgreSQL reads no row to make texts longer or decimals wider, as long as nothing is computed
+// from the value.
 function isWidening(from: Column, to: Column): boolean {
   const { family } = typeOf(from);
   if (family !== typeOf(to).family) return false;
@@ -76,7 +77,7 @@ function decimalCast(to: Column): Cast {
   };
 }
 
-/** The text of a value as the new type would be given it. */
+/** The text form of a value that the rules of the new type read. */
 function textForm(from: Column, to: Column): (x: string) => string {
   const old = typeOf(from).family;
   const wanted = typeOf(to).family;
@@ -88,7 +89,7 @@ function textForm(from: Column, to: Column): (x: string) => string {
   return (x) => `(${typeOf(from).textSql(x)})`;
 }
 
-function lossOf(from: Column, to: Column, text: (x: string) => string): Cast['lossy'] {
+function lossSql(from: Column, to: Column, text: (x: string) => string): Cast['lossy'] {
   const old = typeOf(from).family;
   const wanted = typeOf(to).family;
   if (old === 'instant' && wanted === 'date') return (x) => `right(${typeOf(from).textSql(x)}, 14) <> 'T00:00:00.000Z'`;

@@ -1,5 +1,5 @@
-// What the rows say to a deployment: how many would lose something (warnings), how many stand in the way (blockers). Every
-// question is a count over live rows, asked set-wise before anything changes.
+// The checks of rows before a deployment: how many would lose something (warnings), how many make
+// it impossible (blockers). Every check is a count over live rows, made before anything changes.
 
 import { columnName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
@@ -27,7 +27,10 @@ export type RowCheck = {
 /** A table before and after. */
 export type Pair = { old: DeployedTable | undefined; wanted: WantedTable };
 
-/** All questions to the rows of one table. `pairOf`: before and after of a referenced table, by lineage. */
+/**
+ * All checks of the rows of one table. `pairOf`: before and after of a referenced table, by
+ * lineage.
+ */
 export function rowChecks({ old, wanted }: Pair, pairOf: (lineageId: number) => Pair, bind: Bind): RowCheck[] {
   if (!old) return [];
   const before = new Map(old.structure.columns.map((column) => [column.lineage_id, column]));
@@ -76,7 +79,7 @@ function columnChecks(was: Column | undefined, column: Column, wanted: WantedTab
     });
   if (cast?.lossy)
     checks.push({
-      kind: standsInKey(column, wanted) ? 'blocker' : 'warning',
+      kind: changesMeaning(column, wanted) ? 'blocker' : 'warning',
       message: `${column.name} has values that are shortened to become ${describeType(column)}.`,
       condition: `case when ${x} is not null and ${valid} then ${cast.lossy(x)} else false end`,
     });
@@ -92,8 +95,8 @@ function columnChecks(was: Column | undefined, column: Column, wanted: WantedTab
   return checks;
 }
 
-// Shortening a value that rows are found by, or that must be one of a list, would change what it means.
-function standsInKey(column: Column, wanted: WantedTable): boolean {
+// Shortening a value of a key or of a list of valid values would change what it means.
+function changesMeaning(column: Column, wanted: WantedTable): boolean {
   return (
     column.is_primary_key ||
     column.valid_values.length > 0 ||
@@ -108,7 +111,7 @@ function describeType(column: Column): string {
   return column.data_type;
 }
 
-/** The value a kept column will have; null where it has none or can't be cast. */
+/** The value that a kept column will have; null where it has none or can't be cast. */
 export function finalSql(was: Column | undefined, column: Column, x: string): string {
   if (!was) return `null::${typeOf(column).base}`;
   const cast = findCast(was, column);
@@ -117,10 +120,10 @@ export function finalSql(was: Column | undefined, column: Column, x: string): st
   return valid === 'true' ? cast.value(x) : `case when ${valid} then ${cast.value(x)} end`;
 }
 
-type Located = { structure: { columns: Column[] } } | undefined;
+type TableVersion = { structure: { columns: Column[] } } | undefined;
 
-/** The value that a column will have of a row that is there. */
-export function finalOf(old: Located, column: Column, alias: string): string {
+/** The value that a column will have in an existing row. */
+export function finalOf(old: TableVersion, column: Column, alias: string): string {
   const was = old?.structure.columns.find((each) => each.lineage_id === column.lineage_id);
   return finalSql(was, column, `${alias}.${columnName(column)}`);
 }
@@ -146,7 +149,8 @@ function duplicateChecks(old: DeployedTable, wanted: WantedTable): RowCheck[] {
   ];
 }
 
-// Asked of every foreign key that is made anew: to a large table it comes without PostgreSQL looking at a row (`objects.ts`).
+// Made for every new foreign key: on a large table PostgreSQL adds it without reading a row
+// (`objects.ts`).
 function referenceChecks(old: DeployedTable, wanted: WantedTable, pairOf: (lineageId: number) => Pair): RowCheck[] {
   return wanted.structure.foreign_keys.flatMap((foreignKey): RowCheck[] => {
     const before = old.structure.foreign_keys.filter((each) => each.target_table_id === foreignKey.target_table_id);
@@ -187,7 +191,7 @@ const pairsOf = ({ columns, target_columns }: ForeignKey) =>
   columns.map((lineage, i) => `${lineage} ${target_columns[i]}`);
 const inOrder = (foreignKey: ForeignKey) => pairsOf(foreignKey).join();
 
-/** Whether a reference is what it was, so that its rows go on referring to the same rows. */
+/** Whether a reference is unchanged, so that its rows still refer to the same rows. */
 export const isKept = (
   before: ForeignKey,
   after: ForeignKey,
@@ -195,7 +199,7 @@ export const isKept = (
   pairOf: (lineageId: number) => Pair,
 ): boolean => inOrder(before) === inOrder(after) && old !== undefined && !isCast(after, old, wanted, pairOf);
 
-// The same columns refer to others than before.
+// Whether the same columns refer to other columns than before.
 function isMoved(before: ForeignKey, after: ForeignKey): boolean {
   const isSame = (a: (number | string)[], b: (number | string)[]) => a.toSorted().join() === b.toSorted().join();
   return isSame(before.columns, after.columns) && !isSame(pairsOf(before), pairsOf(after));
@@ -208,7 +212,7 @@ function isCast(
   pairOf: (lineageId: number) => Pair,
 ): boolean {
   const target = pairOf(foreignKey.target_lineage_id);
-  const changed = (from: Located, to: WantedTable, lineage: number) => {
+  const changed = (from: TableVersion, to: WantedTable, lineage: number) => {
     const was = from?.structure.columns.find((each) => each.lineage_id === lineage);
     const column = getColumn(to.structure, lineage);
     return !was || !keepsValues(was, column) || typeOf(was).base !== typeOf(column).base;
@@ -219,7 +223,10 @@ function isCast(
   );
 }
 
-/** One statement that answers all questions to one table: one row, an array `rows` in the order of `checks`. */
+/**
+ * One statement that makes all checks of one table: one row, an array `rows` in the order of
+ * `checks`.
+ */
 export function rowChecksSql(
   pair: Pair,
   pairOf: (lineageId: number) => Pair,

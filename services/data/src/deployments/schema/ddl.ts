@@ -1,5 +1,6 @@
-// The statements that make the deployed tables equal to the wanted ones: drop what doesn't hold any more, make and alter tables,
-// add what holds from now on; foreign keys last, when every table is there. Pure.
+// The statements that make the deployed tables equal to the wanted ones: drop what no longer holds,
+// create and alter tables, add what holds from now on; foreign keys last, when every table exists.
+// Pure.
 
 import {
   columnName,
@@ -21,68 +22,71 @@ import type { TableObject } from './table-object.ts';
 
 /** Statements of one table, by the phase in which they run. */
 export type TableStatements = {
-  /** While the table and its history are as they were. */
+  /** While the table and its history are still as they were. */
   rewrittenRows: string[];
   dropForeignKeys: string[];
   drops: string[];
   columns: string[];
   adds: string[];
   foreignKeys: string[];
-  /** Not in the transaction: once the deployment is in service, beside everybody's work (`unsettled.ts`). */
-  later: string[];
+  /**
+   * Not in the transaction, but after it, beside readers and writers (`pending-constraints.ts`).
+   */
+  deferred: string[];
 };
 /** `retired`: columns whose values are kept for a while under another name. */
 export type TableChange = { statements: TableStatements; retired: Column[] };
 
-/** What a change of a table stands in. */
-export type Surroundings = {
-  /** Names what is kept. */
+/** What the change of a table depends on. */
+export type ChangeContext = {
+  /** Makes the names of retired columns unique. */
   revision: number;
   /** Any table of the branch, as it was and as it will be. */
   oldTable: (lineageId: number) => DeployedTable;
   newTable: (lineageId: number) => WantedTable;
-  /** Whether it has so many rows that nobody is kept waiting while they are looked at. */
+  /** Whether it has so many rows that reading them would make others wait too long. */
   isLarge: boolean;
 };
 
 /** All statements that make one table as it is wanted. */
 export function changeTable(
   { old, wanted }: Pair,
-  { revision, oldTable, newTable, isLarge }: Surroundings,
+  { revision, oldTable, newTable, isLarge }: ChangeContext,
 ): TableChange {
   const before = old ? objectsOf(old, oldTable) : [];
   const after = objectsOf(wanted, newTable);
   const hadBefore = new Set(before.map((object) => object.signature));
   const hasAfter = new Set(after.map((object) => object.signature));
-  const gone = before.filter((object) => !hasAfter.has(object.signature));
+  const dropped = before.filter((object) => !hasAfter.has(object.signature));
   const added = after.filter((object) => !hadBefore.has(object.signature));
-  // The table before its history: everybody locks them in this order.
+  // The table before its history: every session locks them in this order.
   const { statements: columns, retired } = old
     ? alterBoth(old, wanted, revision)
     : { statements: [...createTable(wanted), ...createHistory(wanted)], retired: [] };
   const isForeignKey = (object: TableObject) => object.kind === 'foreign key';
-  const gently = (object: TableObject) => (old && isLarge ? object.gently : undefined);
-  const make = (object: TableObject) => gently(object)?.now ?? [object.create];
+  const online = (object: TableObject) => (old && isLarge ? object.online : undefined);
+  const make = (object: TableObject) => online(object)?.immediate ?? [object.create];
   return {
     statements: {
       rewrittenRows: rewriteRowsSql(old, wanted),
-      // Foreign keys lean on keys, also on those of other tables: all of them go first.
-      dropForeignKeys: gone.filter(isForeignKey).map((object) => object.drop),
-      // The last made goes first: a trigger leans on its function.
-      drops: gone
+      // Foreign keys depend on keys, also on those of other tables: all of them are dropped first.
+      dropForeignKeys: dropped.filter(isForeignKey).map((object) => object.drop),
+      // The last made is dropped first: a trigger depends on its function.
+      drops: dropped
         .filter((object) => !isForeignKey(object))
         .map((object) => object.drop)
         .reverse(),
       columns,
       adds: added.filter((object) => !isForeignKey(object)).flatMap(make),
       foreignKeys: added.filter(isForeignKey).flatMap(make),
-      later: added.flatMap((object) => gently(object)?.later ?? []),
+      deferred: added.flatMap((object) => online(object)?.deferred ?? []),
     },
     retired,
   };
 }
 
-// Vacuumed after a small share of rows has changed: at the defaults, pages under heavy updates cost twice the CPU.
+// Vacuumed after a small share of rows has changed: at the defaults, pages under heavy updates cost
+// twice the CPU.
 export const storage = [
   'autovacuum_vacuum_scale_factor = 0.02',
   'autovacuum_vacuum_threshold = 500',
@@ -124,22 +128,24 @@ const widths: Record<string, number> = {
   uuid: 1,
 };
 
-// Wide fixed columns first and variable ones last, so that rows hold no padding; records show the definition's order anyway.
+// Wide fixed columns first and variable ones last, so that rows need no padding; records show the
+// order of the definition anyway.
 function packed(columns: Column[]): Column[] {
   const rank = (column: Column) => (widths[column.data_type] ?? 0) * 2 + (isRequired(column) ? 1 : 0);
   return columns.toSorted((a, b) => rank(b) - rank(a));
 }
 
-type Altered = { statements: string[]; retired: Column[] };
+type Alteration = { statements: string[]; retired: Column[] };
 
-function alterBoth(old: DeployedTable, wanted: WantedTable, revision: number): Altered {
+function alterBoth(old: DeployedTable, wanted: WantedTable, revision: number): Alteration {
   const { statements, retired } = alterColumns(tableName(wanted), old, wanted, revision);
   const history = alterColumns(historyName(wanted), old, wanted, revision);
   return { statements: [...dropGridIndexes(old, wanted), ...statements, ...history.statements], retired };
 }
 
-// Never fails on a value: what has no counterpart in a new type becomes null and stays in the retired column for a while.
-function alterColumns(name: string, old: DeployedTable, wanted: WantedTable, revision: number): Altered {
+// Never fails on a value: one that can't be cast becomes null, and stays in the retired column for
+// a while.
+function alterColumns(name: string, old: DeployedTable, wanted: WantedTable, revision: number): Alteration {
   const before = new Map(old.structure.columns.map((column) => [column.lineage_id, column]));
   const kept = new Set(wanted.structure.columns.map((column) => column.lineage_id));
   const statements: string[] = [];
@@ -169,7 +175,7 @@ function alterColumns(name: string, old: DeployedTable, wanted: WantedTable, rev
       statements.push(`update ${name} set ${keptName} = ${x} where ${x} is not null and (${lost.join(' or ')})`);
       retired.push(was);
     }
-    // Of the table's own rows only those deleted long ago can still hold what has no counterpart.
+    // Blockers leave only rows deleted before with values that can't be cast.
     const value = valid === 'true' ? cast.value(x) : `case when ${valid} then ${cast.value(x)} end`;
     alterations.push(`alter column ${x} type ${physical} using ${value}`);
   }
@@ -177,7 +183,8 @@ function alterColumns(name: string, old: DeployedTable, wanted: WantedTable, rev
   return { statements, retired };
 }
 
-// Of columns that go or become something else. They are made anew for what people still ask for (`indexing/`).
+// Drops the grid indexes of columns that are dropped or cast. Maintenance makes those that pages
+// still request (`maintenance/automatic-indexes/`).
 function dropGridIndexes(old: DeployedTable, wanted: WantedTable): string[] {
   const next = new Map(wanted.structure.columns.map((column) => [column.lineage_id, column]));
   const changed = old.structure.columns.filter((column) => {
@@ -186,7 +193,7 @@ function dropGridIndexes(old: DeployedTable, wanted: WantedTable): string[] {
   });
   if (changed.length === 0) return [];
   return [
-    // By whatever pairs of columns there are some, only the database knows.
+    // Only the database knows which pairs of columns have an index.
     `do $$declare i regclass; begin for i in select c.oid from pg_index x join pg_class c on c.oid = x.indexrelid` +
       ` where x.indrelid = '${tableName(wanted)}'::regclass and c.relname ~ '${gridIndexesOn(changed)}'` +
       ` loop execute 'drop index ' || i; end loop; end$$`,

@@ -1,11 +1,15 @@
-// Resolves foreign keys: columns that name the same target refer, in order, to its whole primary key. More columns than the
-// key has make several foreign keys (two columns that both name Currencies are two references).
+// Resolves foreign keys: columns that name the same target refer, in order, to its whole primary
+// key. More columns than the key has make several foreign keys (two columns that both name
+// Currencies are two references).
 import { type Column, type ForeignKey, keyColumns, type WantedTable } from '../../tables/table.ts';
 import { typeOf } from '../../values/value-types.ts';
 
 export type Resolved = { foreignKeys: ForeignKey[]; problems: string[] };
 
-/** `findTarget`: the table as it will be deployed; undefined when it won't be. */
+/**
+ * Resolves the foreign keys of a table. `findTarget`: the table as it will be deployed; undefined
+ * when it won't be.
+ */
 export function resolveForeignKeys(
   columns: Column[],
   findTarget: (tableId: number) => Pick<WantedTable, 'lineage_id' | 'name' | 'structure'> | undefined,

@@ -1,5 +1,4 @@
-// What the rows of a table say to a hierarchy that a deployment adds: which of them lie on cycles.
-// Pure.
+// The checks of rows for a hierarchy that a deployment adds: which of them lie on cycles. Pure.
 import { tableName } from '../../sql/identifiers.ts';
 import type { Statement } from '../../sql/statement.ts';
 import { hierarchiesOf, keyTextSql, namesOf, refersSql, shownRows } from '../../tables/hierarchies.ts';
@@ -7,8 +6,8 @@ import { getColumn, type WantedTable } from '../../tables/table.ts';
 import { finalOf, isKept, type Pair } from './checks.ts';
 
 /**
- * Asks for the rows on cycles of each hierarchy that the rows there are don't stand in yet: `rows`
- * of them, the first `names`.
+ * Finds the rows on cycles of each hierarchy that the table doesn't have yet: `rows` of them, the
+ * first `names`.
  */
 export function cyclesSql(
   pair: Pair,
@@ -32,11 +31,11 @@ export function cyclesSql(
     });
 }
 
-/** What such rows are told as. */
+/** The blocker for rows on cycles. */
 export const cycleBlocker = (columns: string, names: string[], rows: number): string =>
   `${columns} is a hierarchy; rows lead back to themselves: ${names.join(', ')}${rows > names.length ? ', …' : ''}.`;
 
-/** Fails when rows that were put into a table before its triggers lie on a cycle. */
+/** Fails when rows that were inserted before the triggers were made lie on a cycle. */
 export function proveHierarchiesSql(table: WantedTable): string[] {
   const name = tableName(table);
   return hierarchiesOf(table).map(

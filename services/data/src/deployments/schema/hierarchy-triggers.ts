@@ -4,9 +4,9 @@ import { hierarchiesOf, keyTextSql, shownRows } from '../../tables/hierarchies.t
 import type { ForeignKey, Shape } from '../../tables/table.ts';
 import type { TableObject } from './table-object.ts';
 
-// Only rows that have come to refer to another one, or under a key that others refer to, can close
-// a cycle: the rows above them are looked at, each once, by index. The settings keep the plan right
-// for however many rows come later in the session; OFFSET 0 keeps each step a look into an index.
+// Only rows that newly refer to another row, or whose key others refer to has changed, can close a
+// cycle. The rows above them are visited, each once, by index. The settings keep the plan right for
+// however many rows come later in the session; OFFSET 0 makes each step an index lookup.
 export function triggerFunctionSql(table: Shape, { columns, target_columns }: ForeignKey): string {
   const name = tableName(table);
   const own = columns.map((lineage_id) => columnName({ lineage_id }));
@@ -38,9 +38,10 @@ export function triggerFunctionSql(table: Shape, { columns, target_columns }: Fo
     ` end$$`
   );
 }
+
 /**
- * The triggers that refuse a cycle, and their function: made anew when the reference or the key is
- * another one. They may be there already, as a release that knows no hierarchies leaves them alone.
+ * The triggers that refuse a cycle, and their function: they change with the reference and with the
+ * key. They may exist already, as a release before hierarchies doesn't drop them.
  */
 export function hierarchyObjects(table: Shape): TableObject[] {
   return hierarchiesOf(table).flatMap((hierarchy) => {

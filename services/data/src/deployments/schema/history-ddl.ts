@@ -1,13 +1,15 @@
-// The history of a deployed table: a table of the same columns that keeps superseded versions, and the trigger that fills it. One
-// mechanism for every channel, so that none can forget it (docs/adr/0006-row-history.md). Pure.
+// The history of a deployed table: a table of the same columns that keeps superseded versions, and
+// the trigger that fills it. One mechanism for every channel, so that none can leave it out
+// (docs/adr/0006-row-history.md). Pure.
 import { systemColumns } from '../../rows/fields.ts';
 import { bareHistoryName, columnName, historyName, tableName } from '../../sql/identifiers.ts';
 import type { Shape } from '../../tables/table.ts';
 import type { TableObject } from './table-object.ts';
 
 /**
- * Makes the history of a table that is there, with whatever columns it has. Lookups are by row, or by the end of a version: those
- * come in the order of time, so the smallest of all indexes finds them and costs a write next to nothing.
+ * Makes the history of an existing table, with the columns it has. Lookups are by row, or by the
+ * end of a version: ends come in the order of time, so BRIN, the smallest index, finds them and
+ * costs a write next to nothing.
  */
 export function createHistory(table: Omit<Shape, 'structure'>): string[] {
   const name = historyName(table);
@@ -18,13 +20,14 @@ export function createHistory(table: Omit<Shape, 'structure'>): string[] {
   ];
 }
 
-/** What fills it: made anew when the table gets or loses columns. */
+/** The function and trigger that fill it; they change with the columns of the table. */
 export function historyObjects(table: Shape): TableObject[] {
   const name = historyName(table);
-  // In an order of their own: people may reorder columns without DDL.
+  // In the order of lineages: reordering columns needs no DDL.
   const own = table.structure.columns.toSorted((a, b) => a.lineage_id - b.lineage_id);
   const columns = [...systemColumns, ...own.map(columnName)];
-  // The plan is made once per connection, for however many rows come first; a nested loop would be ruinous for the many that come later.
+  // The plan is made once per connection, for however many rows come first; a nested loop would be
+  // ruinous when many come later.
   const create =
     `create function ${name}() returns trigger language plpgsql set enable_nestloop = off as $$begin` +
     ` insert into ${name} (${columns.join(', ')}, svc_valid_to)` +

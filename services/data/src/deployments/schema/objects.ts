@@ -1,5 +1,6 @@
-// Constraints and indexes of a deployed table, as named objects that compare by text: what a deployment must drop and add is
-// the difference of two lists. Design 3.7: every constraint holds among rows that are not deleted (docs/adr/0004).
+// Constraints and indexes of a deployed table, as named objects that compare by text: a deployment
+// drops and adds the difference of two lists. Every constraint holds among rows that are not
+// deleted (docs/adr/0004-constraints-among-live-rows.md).
 
 import {
   columnName,
@@ -21,10 +22,14 @@ import { historyObjects } from './history-ddl.ts';
 import type { TableObject } from './table-object.ts';
 
 const storedTypes = (columns: Column[]) => columns.map((column) => typeOf(column).physical(column)).join(', ');
-// PostgreSQL keeps an index when a column gets longer, and makes it anew itself when the column gets shorter.
+// PostgreSQL keeps an index when a column gets longer, and rebuilds it when the column gets
+// shorter.
 const comparedTypes = (columns: Column[]) => columns.map((column) => typeOf(column).base).join(', ');
 
-/** Everything beside the columns, in the order of making. `findTable`: the referenced tables, by lineage. */
+/**
+ * Everything but the columns, in the order of creation. `findTable`: the referenced tables, by
+ * lineage.
+ */
 export function objectsOf(table: Shape, findTable: (lineageId: number) => Shape): TableObject[] {
   return [
     updatedObject(table),
@@ -54,10 +59,11 @@ function constraint(
   };
 }
 
-// From now on it holds for every row that is written; for the others the deployment has counted, and PostgreSQL looks later.
-function provenLater(table: Shape, made: TableObject): TableObject {
-  const later = `alter table ${tableName(table)} validate constraint ${made.name}`;
-  return { ...made, gently: { now: [`${made.create} not valid`], later } };
+// Holds at once for every row that is written; the deployment has counted the rows that break it,
+// and PostgreSQL validates the existing ones later.
+function validatedLater(table: Shape, made: TableObject): TableObject {
+  const deferred = `alter table ${tableName(table)} validate constraint ${made.name}`;
+  return { ...made, online: { immediate: [`${made.create} not valid`], deferred } };
 }
 
 function index(table: Shape, name: string, columns: string, on: Column[]): TableObject {
@@ -68,12 +74,12 @@ function index(table: Shape, name: string, columns: string, on: Column[]): Table
     name,
     signature: `create index ${place} on ${comparedTypes(on)}`,
     create: `create index ${place}`,
-    // On a large table it may not be there yet.
+    // On a large table it may not exist yet.
     drop: `drop index if exists ${path}`,
-    gently: {
-      now: [],
-      remains: `drop index concurrently if exists ${path}`,
-      later: `create index concurrently ${place}`,
+    online: {
+      immediate: [],
+      cleanup: `drop index concurrently if exists ${path}`,
+      deferred: `create index concurrently ${place}`,
     },
   };
 }
@@ -94,7 +100,7 @@ function requiredObject(table: Shape): TableObject[] {
   const all = required.map((column) => `${columnName(column)} is not null`).join(' and ');
   const definition = `check (svc_is_deleted or (${all}))`;
   const check = constraint(table, 'check', requiredConstraint(table), definition, storedTypes(required));
-  return [provenLater(table, check)];
+  return [validatedLater(table, check)];
 }
 
 function valuesObjects(table: Shape): TableObject[] {
@@ -105,11 +111,12 @@ function valuesObjects(table: Shape): TableObject[] {
       const list = column.valid_values.map(quoteLiteral).join(', ');
       const definition = `check (svc_is_deleted or ${name} is null or ${name} = any (array[${list}]::${typeOf(column).base}[]))`;
       const check = constraint(table, 'check', valuesConstraint(column), definition, storedTypes([column]));
-      return provenLater(table, check);
+      return validatedLater(table, check);
     });
 }
 
-// A row still referred to can't become deleted (its svc_live would turn null); a deleted row refers to nothing (MATCH SIMPLE).
+// A row still referred to can't become deleted (its svc_live would turn null); a deleted row refers
+// to no row (MATCH SIMPLE).
 function foreignKeyObjects(
   table: Shape,
   foreignKey: ForeignKey,
@@ -123,12 +130,12 @@ function foreignKeyObjects(
   const definition =
     `foreign key (${[...names, 'svc_live'].join(', ')}) references ${tableName(target)}` +
     ` (${[...targets.map(columnName), 'svc_live'].join(', ')})`;
-  // The order grids ask for: without a value first, ties by svc_sk.
+  // The order that grids request: rows without a value first, ties by svc_sk.
   const ordered = columns.map((column) => `${columnName(column)}${isRequired(column) ? '' : ' nulls first'}`);
   const name = foreignKeyConstraint(table.lineage_id, first);
   const types = comparedTypes([...columns, ...targets]);
   return [
     index(table, foreignKeyIndex(table.lineage_id, first), [...ordered, 'svc_sk'].join(', '), columns),
-    provenLater(table, constraint(table, 'foreign key', name, definition, types)),
+    validatedLater(table, constraint(table, 'foreign key', name, definition, types)),
   ];
 }

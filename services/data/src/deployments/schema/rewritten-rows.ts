@@ -1,5 +1,5 @@
-// Rows whose values a deployment changes get a new version like those that anybody else changes, so that history, `as_of` and the next
-// incremental export tell of it. Pure.
+// Rows whose values a deployment changes get a new version, as if a person had changed them, so
+// that history, `as_of` and the next incremental export include the change. Pure.
 
 import { monotonic, now } from '../../records/write-sql.ts';
 import { channelSql } from '../../rows/origin.ts';
@@ -8,10 +8,17 @@ import type { Column, DeployedTable, WantedTable } from '../../tables/table.ts';
 import { typeOf } from '../../values/value-types.ts';
 import { findCast, keepsValues } from './casts.ts';
 
-/** Who deploys, told to the statements for the transaction; they are shown before anybody does. */
-export const tellDeployer = "select set_config('almanac.actor', $1, true), set_config('almanac.request_id', $2, true)";
+/**
+ * Sets for the transaction who deploys; the statements read it, as they are shown before a person
+ * deploys them.
+ */
+export const setDeployerSql =
+  "select set_config('almanac.actor', $1, true), set_config('almanac.request_id', $2, true)";
 
-/** The statement that does it, while the table is as it was; none when no value changes, or the table is new. */
+/**
+ * The statement that writes the new versions, while the table is still as it was; none when no
+ * value changes, or the table is new.
+ */
 export function rewriteRowsSql(old: DeployedTable | undefined, wanted: WantedTable): string[] {
   if (!old) return [];
   const next = new Map(wanted.structure.columns.map((column) => [column.lineage_id, column]));
@@ -26,14 +33,14 @@ export function rewriteRowsSql(old: DeployedTable | undefined, wanted: WantedTab
   ];
   return [
     `update ${tableName(old)} t set ${sets.join(', ')} from (select ${now} as at) clock` +
-      // What a deleted row has may have no counterpart.
+      // Values of deleted rows may fail to cast.
       ` where case when t.svc_is_deleted then false else ${changes.join(' or ')} end`,
   ];
 }
 
 const numbers = new Set(['integer', 'decimal', 'real', 'double']);
 
-/** Whether a row's value is another one afterwards; undefined: never. */
+/** Whether the value of a row changes; undefined: never. */
 function changesSql(was: Column, column: Column | undefined): string | undefined {
   const x = columnName(was);
   if (!column) return `${x} is not null`;
@@ -42,7 +49,7 @@ function changesSql(was: Column, column: Column | undefined): string | undefined
   const [from, to] = [typeOf(was), typeOf(column)];
   if (from.family === to.family && (from.family === 'text' || from.family === 'decimal'))
     return cast.lossy && `${x} is not null and ${cast.lossy(x)}`;
-  // A number is the same one in another type, however it is written.
+  // A number is equal in another type, however it is written.
   const isNumber = numbers.has(from.family) && numbers.has(to.family);
   const [before, after] = isNumber
     ? [`${x}::text::numeric`, `(${cast.value(x)})::text::numeric`]

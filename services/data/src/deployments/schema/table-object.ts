@@ -2,12 +2,18 @@
 export type TableObject = {
   kind: 'index' | 'check' | 'key' | 'foreign key' | 'function' | 'trigger';
   name: string;
-  /** Changes when the object must be made anew: its text, and the types of the columns it stands on. */
+  /**
+   * Its text, and the types of its columns: an object with another signature is dropped and
+   * created.
+   */
   signature: string;
   create: string;
   drop: string;
-  /** How it comes to a large table that people work with. */
-  gently?: Gently;
+  /** How it is added to a large table that is in use. */
+  online?: OnlineBuild;
 };
-/** `now`: without looking at a row; `later`: the rest, beside readers and writers, after the remains of an attempt that broke off. */
-export type Gently = { now: string[]; remains?: string; later: string };
+/**
+ * `immediate`: in the transaction, without reading a row. `deferred`: the rest, beside readers and
+ * writers, after `cleanup` of what an interrupted attempt left.
+ */
+export type OnlineBuild = { immediate: string[]; cleanup?: string; deferred: string };

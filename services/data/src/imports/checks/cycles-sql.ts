@@ -1,5 +1,5 @@
-// Rows of a staged file that would lead back to themselves, with the rows that are there and stay.
-// Rows that only hang below a cycle are not on it. Pure.
+// Rows of a staged file on cycles of a hierarchy, found among the file's rows and the live rows
+// that stay. Rows that only hang below a cycle are not on it. Pure.
 
 import { columnName, tableName } from '../../sql/identifiers.ts';
 import { hierarchiesOf, hierarchyProblem, namesOf, refersSql } from '../../tables/hierarchies.ts';
@@ -10,15 +10,15 @@ import { cellSql, isDeletionSql, keyEquals, typedSql } from '../staging/staged-c
 import type { Staging } from '../staging/staged-file.ts';
 import { type Rejection, reasonSql, rejectSql } from '../staging/staged-sql.ts';
 
-/** The hierarchies that a file sets edges of. */
+/** The hierarchies whose references the file sets. */
 function loadedHierarchies(table: DeployedTable, { sources }: LoadPlan): ForeignKey[] {
   const given = new Set(sources.map(({ column }) => column.lineage_id));
   return hierarchiesOf(table).filter(({ columns }) => columns.some((lineage) => given.has(lineage)));
 }
 
-// Every row as it would be then: those of the file by their negative number, whose columns that the
-// file lacks stay as they are, and live rows that it doesn't name. Those that go are referred to by
-// nobody, as orphans are rejected before.
+// Every row as it would be after the merge: rows of the file by their negative number, whose
+// columns that the file lacks keep their values, and live rows that the file doesn't name. Rows to
+// be deleted are left out: no row refers to them, as orphans are rejected before.
 function cyclesSql(name: string, table: DeployedTable, plan: LoadPlan, hierarchy: ForeignKey): string {
   const { columns, target_columns } = hierarchy;
   const live = tableName(table);
@@ -38,7 +38,7 @@ function cyclesSql(name: string, table: DeployedTable, plan: LoadPlan, hierarchy
   );
 }
 
-/** Rejects the rows on cycles; undefined when the file sets no edge of a hierarchy. */
+/** Rejects the rows on cycles; undefined when the file sets no reference of a hierarchy. */
 export function rejectCyclesSql(
   staging: Staging,
   table: DeployedTable,

@@ -1,5 +1,6 @@
-// Rows that were exported, edited and come back: each says which row it was made of, and in which version. One that
-// would overwrite what others changed meanwhile is rejected; one that is as the row is now is left alone. Pure.
+// Rows that were exported, edited and are loaded again: each names the row it was made of, and its
+// version. A row that would overwrite a later change is rejected; a row that equals the present one
+// is left alone. Pure.
 
 import { columnName, stagedColumn, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
@@ -13,7 +14,7 @@ import { type Rejection, reasonSql, rejectSql } from '../staging/staged-sql.ts';
 
 const number = (cell: string) => `case when ${cell} ~ '^[0-9]{1,18}$' then ${cell}::bigint end`;
 
-// Why the staged row can't be merged, as a reason; null: it can.
+// Why the staged row can't be merged, as a reason; null when it can.
 function conflictSql(table: DeployedTable, plan: LoadPlan, alias: string, bind: Bind): string {
   const versions = plan.versions as NonNullable<LoadPlan['versions']>;
   const [sk, version] = [versions.sk, versions.version].map((place) => `nullif(${alias}.${stagedColumn(place)}, '')`);
@@ -44,14 +45,14 @@ function conflictSql(table: DeployedTable, plan: LoadPlan, alias: string, bind: 
     left join ${tableName(table)} k on k.svc_live and ${sk} is null and ${keyEquals(plan, 'k', alias)})`;
 }
 
-/** Whether any row of the staged file is in conflict: one row `found`. */
+/** Whether any row of the staged file conflicts with the table: one row `found`. */
 export function findConflictsSql({ name }: Staging, table: DeployedTable, plan: LoadPlan): Statement {
   const values = new Values();
   const conflict = conflictSql(table, plan, 's', values.bind);
   return { text: `select exists (select from ${name} s where ${conflict} is not null) as found`, values: values.list };
 }
 
-/** Rejects the rows that are in conflict with what the table has now. */
+/** Rejects the rows that conflict with what the table has now. */
 export function rejectConflictsSql(
   staging: Staging,
   table: DeployedTable,

@@ -19,5 +19,6 @@ export function keepRejectedSql(number: number, { accountId, loadId }: LoadName)
     values: [accountId, loadId],
   };
 }
-/** What one value holds: PostgreSQL compresses it, and whoever reads takes it as a whole. */
+
+/** Bytes of rows in one block. PostgreSQL compresses a value, and a reader reads it as a whole. */
 export const blockBytes = 128 * 1024;

@@ -1,5 +1,6 @@
-// Rows of a staged file that refer to records that aren't there. In a table that refers to itself the file's own rows are records too, as long
-// as they are not rejected, and records that the load deletes are none. Pure.
+// Orphans: rows of a staged file that refer to records that don't exist. In a table that refers to
+// itself the file's own rows count as records unless they are rejected, and records that the load
+// deletes don't. Pure.
 
 import { columnName, rowLinksName, tableName } from '../../sql/identifiers.ts';
 import type { Statement } from '../../sql/statement.ts';
@@ -11,21 +12,27 @@ import type { Staging } from '../staging/staged-file.ts';
 import { type Rejection, reasonSql, rejectSql } from '../staging/staged-sql.ts';
 import { isKeptSql, rejectedRowSql } from './rejected-keys-sql.ts';
 
-/** What becomes of live rows that the file lacks: whether they go, and where the keys are of those that stay, as their rows were rejected. */
-export type Going = { deletes: boolean; keys?: string };
+/**
+ * Whether live rows that the file lacks are deleted, and the table with the keys of those that stay
+ * because their rows were rejected.
+ */
+export type DeletionScope = { deletes: boolean; keys?: string };
 
 type ReferenceCheck = {
-  /** Whether the table refers to itself by it: the key it refers to, column by column. */
+  /** Of a reference to the table itself: the key it refers to, column by column. */
   own?: { columns: number[]; cells: string[] };
   names: string;
   values: string;
-  /** Whether `s` refers to a record that isn't there. */
+  /** Whether `s` refers to a record that doesn't exist. */
   missing: string;
-  /** In a table that refers to itself: whether `s` refers to `p`, also a row of the file, and to no live row. */
-  leans?: string;
+  /**
+   * Of a reference to the table itself: whether `s` refers to `p`, also a row of the file, and to
+   * no live row.
+   */
+  refers?: string;
 };
 
-function referenceChecks(name: string, table: DeployedTable, plan: LoadPlan, going: Going): ReferenceCheck[] {
+function referenceChecks(name: string, table: DeployedTable, plan: LoadPlan, scope: DeletionScope): ReferenceCheck[] {
   const bySource = new Map(plan.sources.map((source) => [source.column.lineage_id, source]));
   return table.structure.foreign_keys.flatMap((foreignKey) => {
     const sources = foreignKey.columns.flatMap((lineage) => bySource.get(lineage) ?? []);
@@ -42,22 +49,22 @@ function referenceChecks(name: string, table: DeployedTable, plan: LoadPlan, goi
     };
     if (foreignKey.target_lineage_id !== table.lineage_id)
       return { ...check, missing: `${given} and not exists (${live})` };
-    // The referenced columns are the key, of which every file has all.
+    // The referenced columns are the key, and every file has all columns of the key.
     const own = foreignKey.target_columns.map((lineage) => typedSql(plan, bySource.get(lineage) as Source, 'p'));
     const isOwn = `not ${isDeletionSql(plan, 'p')} and (${own.join(', ')}) = (${typed.join(', ')})`;
     return {
       ...check,
       own: { columns: foreignKey.target_columns, cells: typed },
       missing:
-        `${given} and not exists (${live} and ${staysSql(name, plan, going)})` +
+        `${given} and not exists (${live} and ${staysSql(name, plan, scope)})` +
         ` and not exists (select from ${name} p where ${isOwn})`,
-      leans: `${given} and ${isOwn} and not exists (${live})`,
+      refers: `${given} and ${isOwn} and not exists (${live})`,
     };
   });
 }
 
-// Of a live row `r` that no good row of the file writes.
-function staysSql(name: string, plan: LoadPlan, { deletes, keys }: Going): string {
+// Whether the live row `r`, which no good row of the file writes, stays.
+function staysSql(name: string, plan: LoadPlan, { deletes, keys }: DeletionScope): string {
   if (deletes)
     return keys === undefined ? 'false' : `exists (select from ${keys} k where ${isKeptSql(plan, 'r', 'k')})`;
   if (plan.codePosition === undefined) return 'true';
@@ -65,52 +72,54 @@ function staysSql(name: string, plan: LoadPlan, { deletes, keys }: Going): strin
   return `not exists (select from ${name} d where ${isDeletionSql(plan, 'd')} and ${equal.join(' and ')})`;
 }
 
-/** Whether any row refers to a record that isn't there: one row `found`; undefined when the table refers to nothing. */
+/**
+ * Whether any row refers to a record that doesn't exist: one row `found`; undefined when the table
+ * has no references.
+ */
 export function findOrphansSql(
   { name }: Staging,
   table: DeployedTable,
   plan: LoadPlan,
-  going: Going,
+  scope: DeletionScope,
 ): Statement | undefined {
-  const checks = referenceChecks(name, table, plan, going);
+  const checks = referenceChecks(name, table, plan, scope);
   if (checks.length === 0) return undefined;
   const found = checks.map((check) => `exists (select from ${name} s where ${check.missing})`).join(' or ');
   return { text: `select ${found} as found`, values: [] };
 }
 
 /**
- * Keeps until the end of the transaction which rows of the file stand or fall with which others: `child` refers to `parent`. None when the
- * table doesn't refer to itself.
+ * Keeps until the end of the transaction which rows of the file refer to which others: `child` to
+ * `parent`. None when the table doesn't refer to itself.
  */
-export function linkRowsSql(staging: Staging, table: DeployedTable, plan: LoadPlan, going: Going): string[] {
+export function linkRowsSql(staging: Staging, table: DeployedTable, plan: LoadPlan, scope: DeletionScope): string[] {
   const { name } = staging;
-  const links = referenceChecks(name, table, plan, going).flatMap(({ leans }, reference) =>
-    leans === undefined
+  const links = referenceChecks(name, table, plan, scope).flatMap(({ refers }, reference) =>
+    refers === undefined
       ? []
-      : `select p.svc_row as parent, s.svc_row as child, ${reference} as reference from ${name} s, ${name} p where ${leans}`,
+      : `select p.svc_row as parent, s.svc_row as child, ${reference} as reference from ${name} s, ${name} p where ${refers}`,
   );
   if (links.length === 0) return [];
   return [
-    `drop table if exists ${rowLinksName(staging.number)}`, // of a round before
+    `drop table if exists ${rowLinksName(staging.number)}`, // of an earlier round
     `create temporary table ${rowLinksName(staging.number)} on commit drop as ${links.join(' union all ')}`,
     `create index on ${rowLinksName(staging.number)} (parent)`,
   ];
 }
 
 /**
- * Rejects the rows that refer to records that aren't there, and those that refer to such rows,
- * however long the chain is; `linked`: the links among rows are kept, `rejected`: so are the keys
- * of the rows rejected before. A step along a chain is a look into their index: a join might read
- * all of them each time.
+ * Rejects the orphans, and the rows that refer to them, however long the chain is. `linked`: the
+ * references among rows are kept; `rejected`: so are the keys of the rows rejected before. Each
+ * step along a chain is an index lookup: a join might read all references each time.
  */
 export function rejectOrphansSql(
   staging: Staging,
   table: DeployedTable,
   plan: LoadPlan,
   options: LoadOptions,
-  { linked, rejected, ...going }: Going & { linked: boolean; rejected: boolean },
+  { linked, rejected, ...scope }: DeletionScope & { linked: boolean; rejected: boolean },
 ): Rejection {
-  const checks = referenceChecks(staging.name, table, plan, going);
+  const checks = referenceChecks(staging.name, table, plan, scope);
   const first = checks.map(({ missing, own }, reference) => {
     const cause = own && rejected ? rejectedRowSql(staging, plan, own.columns, own.cells) : 'null::bigint';
     return `select s.svc_row, ${reference} as reference, ${cause} as cause from ${staging.name} s where ${missing}`;
@@ -132,10 +141,10 @@ export function rejectOrphansSql(
   );
 }
 
-// Rows `svc_row`, `broken`, `cause`. A row that refers to nothing there is a cause, and so is a row
-// rejected before. All others are consequences, which have one cause each: where rows refer to one
-// other row at most (`isChain`), it is found by following the links down from the causes; else it
-// is the row that is referred to, as ways from many causes to many rows would be too many.
+// Rows `svc_row`, `broken`, `cause`. A row that refers to no record is a cause, and so is a row
+// rejected before. All others are consequences with one cause each. Where each row refers to at
+// most one other (`isChain`), the cause is found by following the references down from the causes;
+// else the cause is the row referred to, as there would be too many paths from causes to rows.
 function foundOrphansSql(first: string, links: string | undefined, isChain: boolean): string {
   const next = (from: string) =>
     `cross join lateral (select child, reference from ${links} where parent = ${from}.svc_row offset 0) l`;

@@ -1,6 +1,7 @@
-// Which rows of a staged file can't be merged, and why: they are taken out of it and kept for whoever asks. What is found goes into
-// tables of the transaction, which are analysed before anything is joined to them: PostgreSQL takes a new table for a small one and
-// would read the whole file again for each of its rows.
+// Finds the rows of a staged file that can't be merged, and why: they are taken out of it and kept
+// for a day. What is found goes into temporary tables, which are analysed before anything joins
+// them: PostgreSQL takes a new table for a small one and would read the whole file for each of its
+// rows.
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { reasonsName, rejectedKeysName, rejectionsName } from '../../sql/identifiers.ts';
 import type { Statement } from '../../sql/statement.ts';
@@ -15,7 +16,7 @@ import { rejectCyclesSql } from './cycles-sql.ts';
 import { findConflictsSql, rejectConflictsSql } from './edited-rows-sql.ts';
 import { keepRejectedSql } from './keep-rejected-sql.ts';
 import { findOrphansSql, linkRowsSql, rejectOrphansSql } from './orphans-sql.ts';
-import { countUnknownSql, createRejectedKeysSql, keepRejectedKeysSql } from './rejected-keys-sql.ts';
+import { countUnreadableKeysSql, createRejectedKeysSql, keepRejectedKeysSql } from './rejected-keys-sql.ts';
 
 export type Rejected = {
   count: number;
@@ -23,13 +24,19 @@ export type Rejected = {
   consequences: number;
   /** The first. */
   values: RejectedValue[];
-  /** Why the load fails, when it has more of them than it may. */
+  /** Why the load fails, when it has more rejected rows than a load may have. */
   excess?: string;
-  /** Where the keys of the rejected rows are, when there are any and what the file lacks is to go. */
+  /**
+   * The table with the keys of the rejected rows, when there are any and the load deletes what the
+   * file lacks.
+   */
   keys?: string;
-  /** How many rejected rows have no key that can be read: each may be any of the rows that seem to be gone. */
-  unknown: number;
-  /** Whether what the file lacks does go. */
+  /**
+   * How many rejected rows have no readable key: each may be any of the rows that the file seems to
+   * lack.
+   */
+  unreadableKeys: number;
+  /** Whether rows that the file lacks are deleted. */
   deletes: boolean;
 };
 
@@ -41,17 +48,20 @@ type Load = {
   staging: Staging;
   /** The table has no live rows. */
   isEmpty: boolean;
-  /** Leave to the constraints what they check anyway. */
-  trusting: boolean;
+  /** Leaves to the constraints what they check anyway. */
+  deferChecks: boolean;
 };
 
-// Each reads all rows of the file and of the table.
-const cycleRounds = 20;
+// Each round reads all rows of the file and of the table.
+const maxCycleRounds = 20;
 
-const endlessMessage =
-  'Each time the rows that lead back to themselves are rejected, others do; nothing was loaded. Mend those that are kept and try again.';
+const tooManyRoundsMessage =
+  'Each time the rows that lead back to themselves are rejected, others do; nothing was loaded. Correct those that are kept and try again.';
 
-/** Takes the rows that break a rule out of the staged file; none of the rest does, and the rejected ones are kept. */
+/**
+ * Takes the rows that break a rule out of the staged file and keeps them; none of the others breaks
+ * one.
+ */
 export async function rejectRows(sql: Sql, load: Load): Promise<Rejected> {
   const rejections = new Rejections(sql, load);
   await rejections.run();
@@ -63,8 +73,8 @@ class Rejections {
   private readonly load: Load;
   private count = 0;
   private hasKeys = false;
-  private unknown = 0;
-  private endless = false;
+  private unreadableKeys = 0;
+  private needsMoreRounds = false;
 
   constructor(sql: Sql, load: Load) {
     this.sql = sql;
@@ -85,27 +95,27 @@ class Rejections {
       for (const statement of keepAmbiguousSql(staging, table, plan)) await this.query(statement);
       await this.reject(staged.rejectBrokenSql(staging, plan, options));
     }
-    const trusting = this.load.trusting && this.count === 0;
-    // A row that is deleted and one that is inserted are no matter to the constraint.
-    const isUnchecked = plan.key.length > 0 && !(trusting && isEmpty && plan.codePosition === undefined);
+    const deferChecks = this.load.deferChecks && this.count === 0;
+    // The constraint checks rows that are inserted, not those with a code to delete.
+    const isUnchecked = plan.key.length > 0 && !(deferChecks && isEmpty && plan.codePosition === undefined);
     if (isUnchecked && !this.isTooMany()) {
       const { rows: twice } = await this.query(staged.findDuplicatesSql(staging.name, plan));
       if (twice[0]?.found) await this.reject(staged.rejectDuplicatesSql(staging, plan, options));
     }
     if (plan.versions && !this.isTooMany()) await this.rejectConflicts();
     if (this.keys() !== undefined)
-      this.unknown = (await this.query(countUnknownSql(staging))).rows[0]?.unknown as number;
-    if (!trusting && !this.isTooMany()) await this.rejectMisplaced();
+      this.unreadableKeys = (await this.query(countUnreadableKeysSql(staging))).rows[0]?.unknown as number;
+    if (!deferChecks && !this.isTooMany()) await this.rejectMisplaced();
   }
 
-  // A row that is there keeps its place when its new one is rejected, and that may close another
-  // cycle, or be a record that goes.
+  // A live row keeps its values when its new version is rejected: that may close another cycle, or
+  // refer to a record that is deleted.
   private async rejectMisplaced(): Promise<void> {
     for (let round = 1; ; round += 1) {
       await this.rejectOrphans();
       if (this.isTooMany() || !(await this.rejectCycles())) return;
-      if (round === cycleRounds) {
-        this.endless = true;
+      if (round === maxCycleRounds) {
+        this.needsMoreRounds = true;
         return;
       }
     }
@@ -127,13 +137,13 @@ class Rejections {
   private async rejectOrphans(): Promise<void> {
     const { table, plan, options, staging } = this.load;
     const keys = this.keys();
-    const going = { deletes: this.deletes(), ...(keys !== undefined && { keys }) };
-    const orphans = findOrphansSql(staging, table, plan, going);
+    const scope = { deletes: this.deletes(), ...(keys !== undefined && { keys }) };
+    const orphans = findOrphansSql(staging, table, plan, scope);
     if (!orphans || !(await this.query(orphans)).rows[0]?.found) return;
-    const links = linkRowsSql(staging, table, plan, going);
+    const links = linkRowsSql(staging, table, plan, scope);
     for (const statement of links) await this.sql(statement);
-    const how = { ...going, linked: links.length > 0, rejected: this.hasKeys };
-    await this.reject(rejectOrphansSql(staging, table, plan, options, how));
+    const found = { ...scope, linked: links.length > 0, rejected: this.hasKeys };
+    await this.reject(rejectOrphansSql(staging, table, plan, options, found));
   }
 
   private async reject({ find, keep }: staged.Rejection): Promise<number> {
@@ -159,13 +169,13 @@ class Rejections {
 
   private replaces = () => this.load.plan.replaces && !this.load.isEmpty;
 
-  private deletes = () => this.replaces() && this.unknown === 0;
+  private deletes = () => this.replaces() && this.unreadableKeys === 0;
 
   private keys = () => (this.hasKeys && this.replaces() ? rejectedKeysName(this.load.staging.number) : undefined);
 
   async result(): Promise<Rejected> {
     const { accountId, options, staging } = this.load;
-    const base = { count: this.count, unknown: this.unknown, deletes: this.deletes() };
+    const base = { count: this.count, unreadableKeys: this.unreadableKeys, deletes: this.deletes() };
     if (this.count === 0) return { ...base, consequences: 0, values: [] };
     await this.sql(`analyze ${reasonsName(staging.number)}`);
     const { rows: following } = await this.sql(staged.countConsequencesSql(staging));
@@ -179,7 +189,7 @@ class Rejections {
       values: first.map(toRejectedValue),
       ...(keys !== undefined && { keys }),
       ...(!isWhole && { excess: this.excess(kept.rows[0]?.kept as number) }),
-      ...(this.endless && { excess: endlessMessage }),
+      ...(this.needsMoreRounds && { excess: tooManyRoundsMessage }),
     };
   }
 
@@ -187,27 +197,28 @@ class Rejections {
     const { rejectedRows, rejectedBytes } = loadLimits;
     const many = `${this.count} of ${this.load.staging.rows} rows break rules, and a load may reject ${rejectedRows}`;
     const large = `The ${this.count} rows that break rules hold more than the ${rejectedBytes / 1024 ** 2} MB that a load may reject`;
-    return `${this.isTooMany() ? many : large}; nothing was loaded. The first ${kept} are kept: mend what they have in common and try again.`;
+    return `${this.isTooMany() ? many : large}; nothing was loaded. The first ${kept} are kept: correct what they have in common and try again.`;
   }
 }
 
-function toRejectedValue({ consequences, cause_row, message, ...told }: Record<string, unknown>): RejectedValue {
+function toRejectedValue({ consequences, cause_row, message, ...reason }: Record<string, unknown>): RejectedValue {
   const count = (consequences ?? 0) as number;
   const more = count === 0 ? '' : ` (and ${count === 1 ? '1 row that refers' : `${count} rows that refer`} to it)`;
   return {
-    ...(told as Pick<RejectedValue, 'row' | 'column' | 'value'>),
+    ...(reason as Pick<RejectedValue, 'row' | 'column' | 'value'>),
     message: `${message}${more}`,
     ...(count > 0 && { consequences: count }),
     ...(cause_row !== null && { cause_row: cause_row as number }),
   };
 }
+
 export type RejectedValue = {
   row: number;
   column: string;
   value: string;
   message: string;
-  /** How many rows are rejected for no other reason than that this one is. */
+  /** How many rows are rejected only because this one is. */
   consequences?: number;
-  /** The row that has to be mended instead of this one. */
+  /** The row to correct instead of this one. */
   cause_row?: number;
 };

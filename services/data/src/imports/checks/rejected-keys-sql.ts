@@ -1,5 +1,5 @@
-// The keys of rejected rows. A file that makes the table equal to itself has those rows too: their live rows are not gone. Kept beside
-// the staged file until the end of the transaction. Pure.
+// The keys of rejected rows. A full load deletes live rows that the file lacks; the file has the
+// rejected rows, so their live rows stay. Kept in a temporary table beside the staged file. Pure.
 
 import { columnName, liveLinksName, rejectedKeysName, rejectionsName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
@@ -13,7 +13,7 @@ const keptColumn = (place: number): string => `k_${place + 1}`;
 /** The columns that hold a key. */
 export const keptColumns = (plan: LoadPlan): string => plan.key.map((_, place) => keptColumn(place)).join(', ');
 
-// What came with a row may say that its text is not what the file has.
+// A problem that came with a row may say that its text is not what the file has.
 function isReadableSql(plan: LoadPlan, alias: string, values: Values): string {
   const broken = plan.key.map((source) => brokenCellSql(source, alias, values.bind));
   const names = ['', ...plan.key.map((source) => source.column.name)];
@@ -25,7 +25,9 @@ function isReadableSql(plan: LoadPlan, alias: string, values: Values): string {
   return `not (${[...stated, ...broken].join(' or ')})`;
 }
 
-/** Makes room for them and the numbers of their rows; a key that can't be read is null. */
+/**
+ * Creates the table of the keys and the numbers of their rows; a key that can't be read is null.
+ */
 export function createRejectedKeysSql({ name, number }: Staging, plan: LoadPlan): Statement {
   const columns = plan.key.map((source, place) => `${typedSql(plan, source, 's')} as ${keptColumn(place)}`);
   return {
@@ -34,7 +36,7 @@ export function createRejectedKeysSql({ name, number }: Staging, plan: LoadPlan)
   };
 }
 
-/** Keeps the keys of the staged rows that are rejected and not taken out yet. */
+/** Keeps the keys of rejected rows that are still in the staged file. */
 export function keepRejectedKeysSql({ name, number }: Staging, plan: LoadPlan): Statement {
   const values = new Values();
   const cells = plan.key.map((source) => `case when readable then ${typedSql(plan, source, 's')} end`);
@@ -48,8 +50,8 @@ export function keepRejectedKeysSql({ name, number }: Staging, plan: LoadPlan): 
 }
 
 /**
- * Which of their rows, `k`, has the key that these expressions give in the order of the columns:
- * the number of the first.
+ * The number of the first rejected row with the key that these expressions give, in the order of
+ * the columns.
  */
 export function rejectedRowSql(
   { number }: Staging,
@@ -61,23 +63,23 @@ export function rejectedRowSql(
   return `(select min(k.svc_row) from ${rejectedKeysName(number)} k where (${kept.join(', ')}) = (${cells.join(', ')}))`;
 }
 
-/** Whether a live row's key is that of a kept one. */
+/** Whether a live row has the key of a kept one. */
 export const isKeptSql = (plan: LoadPlan, live: string, kept: string): string =>
   plan.key.map(({ column }, place) => `${live}.${columnName(column)} = ${kept}.${keptColumn(place)}`).join(' and ');
 
 /** How many rejected rows have no readable key: one row `unknown`. */
-export const countUnknownSql = ({ number }: Staging): Statement => ({
+export const countUnreadableKeysSql = ({ number }: Staging): Statement => ({
   text: `select count(*)::int as unknown from ${rejectedKeysName(number)} where ${keptColumn(0)} is null`,
   values: [],
 });
 
 /**
- * What rows that stay refer to must stay too: which of the live rows that the file doesn't write refer to which others of them, `parent`
- * to `child`. None when the table doesn't refer to itself.
+ * Rows that kept rows refer to must be kept too: which of the live rows that the file lacks refer
+ * to which others of them, `parent` to `child`. None when the table doesn't refer to itself.
  */
-export function linkHeldSql({ name, number }: Staging, table: DeployedTable, plan: LoadPlan): string[] {
+export function linkLiveRowsSql({ name, number }: Staging, table: DeployedTable, plan: LoadPlan): string[] {
   const live = tableName(table);
-  const isLacking = (row: string) => {
+  const isMissing = (row: string) => {
     const equal = plan.key.map((source) => `${row}.${columnName(source.column)} = ${typedSql(plan, source, 's')}`);
     return `${row}.svc_live and not exists (select from ${name} s where ${equal.join(' and ')})`;
   };
@@ -90,7 +92,7 @@ export function linkHeldSql({ name, number }: Staging, table: DeployedTable, pla
       );
       return (
         `select x.svc_sk as parent, y.svc_sk as child from ${live} x join ${live} y on ${equal.join(' and ')}` +
-        ` where ${isLacking('x')} and ${isLacking('y')}`
+        ` where ${isMissing('x')} and ${isMissing('y')}`
       );
     });
   if (links.length === 0) return [];
@@ -100,17 +102,20 @@ export function linkHeldSql({ name, number }: Staging, table: DeployedTable, pla
   ];
 }
 
-/** Keeps the keys of those that rows of kept keys refer to, also by way of others; as many rows as would have gone else. */
-export function keepHeldSql({ number }: Staging, table: DeployedTable, plan: LoadPlan): Statement {
+/**
+ * Keeps the keys of rows that kept rows refer to, also through others; as many rows as would have
+ * been deleted otherwise.
+ */
+export function keepReferencedKeysSql({ number }: Staging, table: DeployedTable, plan: LoadPlan): Statement {
   const [live, keys] = [tableName(table), rejectedKeysName(number)];
   const next = `(select child from ${liveLinksName(number)} where parent = h.svc_sk offset 0)`;
-  const held =
-    `with recursive held(svc_sk) as (select x.svc_sk from ${live} x join ${keys} k on ${isKeptSql(plan, 'x', 'k')} where x.svc_live` +
-    ` union select l.child from held h cross join lateral ${next} l) select svc_sk from held`;
+  const referenced =
+    `with recursive referenced(svc_sk) as (select x.svc_sk from ${live} x join ${keys} k on ${isKeptSql(plan, 'x', 'k')} where x.svc_live` +
+    ` union select l.child from referenced h cross join lateral ${next} l) select svc_sk from referenced`;
   const key = plan.key.map(({ column }) => `y.${columnName(column)}`);
   return {
     text:
-      `insert into ${keys} (${keptColumns(plan)}) select ${key.join(', ')} from ${live} y where y.svc_sk in (${held})` +
+      `insert into ${keys} (${keptColumns(plan)}) select ${key.join(', ')} from ${live} y where y.svc_sk in (${referenced})` +
       ` and not exists (select from ${keys} k where ${isKeptSql(plan, 'y', 'k')})`,
     values: [],
   };

@@ -1,6 +1,6 @@
-// How the text of a cell is read before the rules of its column are applied: guards taken away, blanks trimmed, a default where nothing is, dates and
-// numbers brought into the form that the rules know. Each a text expression over a text expression; the rules themselves are
-// nowhere but in `values/`.
+// How the text of a cell is read before the rules of its column apply: guards removed, blanks
+// trimmed, blank cells filled by a default, dates and numbers rewritten in the form that the rules
+// read. Each step is a text expression over a text expression; the rules stand in `values/` alone.
 import type { ColumnSource__Output } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import { quoteLiteral } from '../../sql/literals.ts';
 import type { Column } from '../../tables/table.ts';
@@ -16,24 +16,28 @@ export type CellReading = {
    */
   sql: TextReading;
   /**
-   * How the file writes values, in the words of a message, where it doesn't as the column's type
-   * does.
+   * The form in which the file writes values, for messages; undefined when it is the form of the
+   * column's type.
    */
   form: string | undefined;
 };
 
 export type FileStyle = { date_style: string; decimal_separator: string };
 
-const longestDefault = 1000;
+const maxDefaultLength = 1000;
 // Space, tab, line ends and the no-break spaces of spreadsheets.
 const blanks = "E' \\t\\r\\n\\u00a0\\u202f'";
 
-// What exports with safe cells put an apostrophe before (services/jobs/src/formats/csv/formula-guard.ts), as PostgreSQL's patterns have it.
+// Cells that exports with safe cells prefix with an apostrophe (`formula-guard.ts` of jobs), as a
+// pattern of PostgreSQL.
 const guardedCell = "E'^''[-=+@\\t\\r''\\uFF1D\\uFF0B\\uFF0D\\uFF20]'";
 
 type Given = Pick<ColumnSource__Output, 'trim' | 'date_format' | 'default_value' | 'guarded' | 'values' | 'lookup'>;
 
-/** How cells are read that hold values of the column `holds`; or a sentence, what is wrong with what is said of `name`. */
+/**
+ * How cells are read that hold values of the column `holds`; or a sentence, what is wrong with the
+ * mapping of `name`.
+ */
 export function readCell(
   holds: Pick<Column, 'data_type'>,
   name: string,
@@ -49,7 +53,7 @@ export function readCell(
   const unfit = values ? (valueMapProblem(name, values) ?? roundProblem(family, name, given)) : undefined;
   if (unfit !== undefined) return unfit;
   const number = readNumber(family, style.decimal_separator);
-  // What a map has made of the text is what is meant.
+  // The text that a map gives is taken as it is.
   const text = values?.map ? (x: string) => x : readText({ ...given, guarded: given.guarded && family === 'text' });
   const places = values?.round;
   const sql = (cell: string) => {
@@ -60,11 +64,11 @@ export function readCell(
   return { sql, form: dateForm(family, style.date_style, date_format) ?? numberForm(family, style.decimal_separator) };
 }
 
-/** What a broken rule demands of a cell that is read so. */
+/** The message of a broken rule, for a cell that is read so. */
 export const messageOf = ({ message, messageIn }: Check, { form }: CellReading): string =>
   form === undefined || messageIn === undefined ? message : messageIn(form);
 
-/** The text of a cell without what stands around it. */
+/** The text of a cell without its guard and the blanks around it. */
 export function readText({ trim, guarded }: Pick<Given, 'trim' | 'guarded'>): TextReading {
   return (cell) => {
     const x = guarded ? withoutGuard(cell) : cell;
@@ -72,7 +76,7 @@ export function readText({ trim, guarded }: Pick<Given, 'trim' | 'guarded'>): Te
   };
 }
 
-const mostPlaces = 20;
+const maxPlaces = 20;
 
 function roundProblem(family: Family, name: string, { values, lookup }: Given): string | undefined {
   const round = values?.round;
@@ -80,10 +84,10 @@ function roundProblem(family: Family, name: string, { values, lookup }: Given): 
   if (lookup !== undefined || (family !== 'decimal' && family !== 'integer'))
     return `${name} holds neither decimals nor integers, so there is nothing to round.`;
   if (family === 'integer' && round !== 0) return `${name} holds integers, which are rounded to 0 places.`;
-  return round < 0 || round > mostPlaces ? `${name} can be rounded to 0 to ${mostPlaces} places.` : undefined;
+  return round < 0 || round > maxPlaces ? `${name} can be rounded to 0 to ${maxPlaces} places.` : undefined;
 }
 
-// What is no number is left to the rules.
+// Text that is no number is left to the rules.
 const rounded = (x: string, places: number) =>
   `case when length(${x}) <= 1000 and ${x} ~ '^-?([0-9]+[.]?[0-9]*|[.][0-9]+)$' then round((${x})::numeric, ${Number(places)})::text else ${x} end`;
 
@@ -94,13 +98,14 @@ const filled = (x: string, value: string) =>
 
 function defaultProblem(name: string, value: string): string | undefined {
   if (value.includes('\0') || !value.isWellFormed()) return `The default for ${name} is no text.`;
-  if (value.length > longestDefault) return `The default for ${name} is longer than ${longestDefault} characters.`;
+  if (value.length > maxDefaultLength) return `The default for ${name} is longer than ${maxDefaultLength} characters.`;
   return value.trim() === '' ? `The default for ${name} is blank.` : undefined;
 }
 
 const numbers: ReadonlySet<Family> = new Set(['integer', 'decimal', 'real', 'double']);
 
-// In groups of three or in none; anything else with a separator in it is made to break the rule, not guessed at.
+// Digits in groups of three or in none; a number with any other separator breaks the rule on
+// purpose, instead of being guessed at.
 function readNumber(family: Family, separator: string): TextReading {
   if (separator === '' || !numbers.has(family)) return (x) => x;
   const decimal = separator === ',' ? ',' : '.';

@@ -1,13 +1,19 @@
-// Dates as files write them, turned into ISO text before the rules of the type are applied. Formats become regular expressions
-// of our own making: no pattern of a user reaches an engine.
+// Dates as files write them, rewritten as ISO text before the rules of the type apply. Formats
+// become regular expressions that this file writes: no pattern of a user reaches a regular
+// expression engine.
 import type { Family } from '../../values/value-types.ts';
 
-/** Turns a text expression into one in ISO form; text that doesn't fit stays as it is, and then breaks the type's rule. */
+/**
+ * Turns a text expression into one in ISO form; text that doesn't fit stays as it is, and then
+ * breaks the rule of the type.
+ */
 export type DateReading = (x: string) => string;
 
 const asIs: DateReading = (x) => x;
 
-/** How a column's dates are read; undefined when the format is none. ISO is always understood. */
+/**
+ * How a column's dates are read; undefined when the format is invalid. ISO is always understood.
+ */
 export function readDateFormat(family: Family, dateStyle: string, format: string): DateReading | undefined {
   if (family !== 'date' && family !== 'instant' && family !== 'time') return format === '' ? asIs : undefined;
   if (format !== '') return readPattern(format, family);
@@ -23,7 +29,7 @@ export function readDateFormat(family: Family, dateStyle: string, format: string
   ]);
 }
 
-/** How a column's dates are written, in the words of a message; undefined: as its type has them. */
+/** The form of a column's dates, for messages; undefined when it is the form of the type. */
 export function dateForm(family: Family, dateStyle: string, format: string): string | undefined {
   if (format !== '') return format;
   const day = dateStyle === 'DMY' ? 'DD.MM.YYYY' : dateStyle === 'MDY' ? 'MM/DD/YYYY' : undefined;
@@ -37,8 +43,8 @@ function rearranged(pattern: string, parts: string[], otherwise = asIs): DateRea
     `coalesce((select ${parts.join(' || ')} from regexp_match(${x}, '^${pattern}$', 'i') m), ${otherwise(x)})`;
 }
 
-// What jobs makes of days that the file itself says are days (services/jobs/src/formats/table-file/explicit-instant.ts), where a pattern for
-// texts could take ISO days for something else.
+// What jobs makes of cells that the file itself marks as days (`services/jobs/src/formats`), where
+// a pattern for texts could misread ISO days.
 const midnight: DateReading = (x) =>
   `case when ${x} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T00:00:00[.]000Z$' then left(${x}, 10) else ${x} end`;
 
@@ -48,12 +54,13 @@ const monthNames = [
   ...['january', 'february', 'march', 'april', 'may', 'june'],
   ...['july', 'august', 'september', 'october', 'november', 'december'],
 ];
-// A word that is no month is null, and so is then the whole date: the text stays what it was.
+// A word that is no month gives null, and so does the whole date: the text stays as it was.
 const month = (names: string[]) => (m: string) => two(`array_position(${textArray(names)}, lower(${m}))::text`);
 
 /**
- * `full`: the pattern where a number stands right before or behind it, when digits may be missing elsewhere: 1122024 could be the
- * 1st of December or the 11th of February. `signed` numbers are parted from those before them.
+ * `full`: the pattern where a number is adjacent, when digits may be missing elsewhere: 1122024
+ * could be the 1st of December or the 11th of February. `signed` numbers are separated from a
+ * number before them by their sign.
  */
 type Token = { pattern: string; sql: (group: string) => string; number?: true; full?: string; signed?: true };
 
@@ -68,7 +75,7 @@ const ofTwelve: Token = { pattern: '(0?[1-9]|1[0-2])', full: '(0[1-9]|1[0-2])', 
 const meridiem: Token = { pattern: '([ap][.]?m[.]?)', sql: (m) => m };
 const weekday: Token = { pattern: '([a-z]{2,9})', sql: (m) => m };
 
-// PostgreSQL's template patterns, those that say a date without guessing; AD years, English names.
+// PostgreSQL's template patterns, those that give a date without guessing; AD years, English names.
 const tokens: Record<string, Token & { part: string }> = {
   YYYY: { part: 'year', ...digits(4) },
   YY: { part: 'year', ...digits(2), sql: (m) => `case when ${m} < '70' then '20' else '19' end || ${m}` },
@@ -102,14 +109,14 @@ const tokens: Record<string, Token & { part: string }> = {
 
 const words = /FM|YYYY|YY|MONTH|MON|MM|MI|MS|DAY|DY|DD|HH24|HH12|HH|[AP]\.?M\.?|SS|US|TZH|TZM|"[^"]*"|[\s\S]/gi;
 
-// Each part at most once; undefined for what is no such pattern.
+// Each part at most once; undefined for an invalid pattern.
 function readPattern(format: string, family: Family): DateReading | undefined {
   if (format.length > 60) return undefined;
   const parts = new Map<string, string>();
   const pieces: (Token | string)[] = [];
   for (const [piece] of format.matchAll(words)) {
     const name = piece.toUpperCase();
-    if (name === 'FM') continue; // zeros in front may be missing anyway, where nothing is guessed by that
+    if (name === 'FM') continue; // leading zeros may be missing anyway where that is unambiguous
     const token = tokens[name];
     if (!token) {
       const literal = /^"([A-Za-z0-9 /.:,-]*)"$/.exec(piece)?.[1] ?? (/^[ T/.:,-]$/.test(piece) ? piece : undefined);

@@ -1,5 +1,6 @@
-// Reads what a load is told: which file column goes where, how lines are cut, what happens to bad rows. What is wrong with the
-// call is an error of the call; everything about the rows themselves is in the result.
+// Reads the options of a load: which file column fills which table column, how lines are split,
+// what happens to bad rows. A mistake in the call is an error of the call; everything about the
+// rows is in the result.
 import type { BulkLoadOptions__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type DeployedTable, isRequired, keyColumns } from '../../tables/table.ts';
@@ -17,31 +18,31 @@ export type LoadOptions = {
   pattern: Pattern;
   rejectRows: boolean;
   dryRun: boolean;
-  /** Most of the live rows, in percent, that a full load may delete; undefined: any. */
+  /** The largest share of live rows, in percent, that a full load may delete; undefined: any. */
   massDeletePercent: number | undefined;
   delimiter: string;
   quote: string;
   fileColumns: string[];
-  /** The table columns that are looked up; each has a staged cell of its own behind the file's. */
+  /** The table columns that are looked up; each has a staged cell of its own after the file's. */
   lookups: string[];
-  /** What cells stand for; each has a staged cell of its own behind those. */
+  /** The value maps; each fills a staged cell of its own after those. */
   valueMaps: ValueMap[];
-  /** Rows bring their numbers, and problems that their text no longer shows. */
+  /** Rows come with their numbers, and with problems that their text no longer shows. */
   numbered: boolean;
-  /** The number of the first row in the file, when rows bring none. */
+  /** The number of the first row in the file, when rows come without numbers. */
   firstRow: number;
-  /** Rows say by svc_sk and svc_version which row they were made of. */
+  /** Rows name by svc_sk and svc_version the row they were made of. */
   versioned: boolean;
-  /** Most bytes of rows that may be staged. */
-  mostBytes: number;
+  /** The most bytes of rows that may be staged. */
+  maxBytes: number;
   raw: BulkLoadOptions__Output;
 };
 
-const fileColumnsMaximum = 1000;
+const maxFileColumns = 1000;
 const transactionCode = 'svc_transaction_code';
 const versionColumns = ['svc_sk', 'svc_version'];
 
-/** What can be checked without the table; 400. */
+/** Checks what can be checked without the table; 400. */
 export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null): LoadOptions {
   const bad = (problem: string) => new ServiceError('bad_request', problem);
   if (!raw) throw bad('The first message must be the options.');
@@ -55,8 +56,8 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
   const quote = raw.quote || '"';
   if (!/^[\t\x20-\x7e]$/.test(delimiter) || !(quote === '\u0001' || /^[\x21-\x7e]$/.test(quote)) || delimiter === quote)
     throw bad('delimiter and quote must be two different ASCII characters.');
-  if (raw.file_columns.length === 0 || raw.file_columns.length > fileColumnsMaximum)
-    throw bad(`file_columns must name 1 to ${fileColumnsMaximum} columns.`);
+  if (raw.file_columns.length === 0 || raw.file_columns.length > maxFileColumns)
+    throw bad(`file_columns must name 1 to ${maxFileColumns} columns.`);
   if (raw.versioned && pattern !== 'incremental') throw bad('versioned goes with the pattern incremental only.');
   if (!['', 'MDY', 'DMY', 'ISO'].includes(raw.date_style)) throw bad('date_style must be MDY, DMY or ISO.');
   if (!['', '.', ','].includes(raw.decimal_separator)) throw bad('decimal_separator must be . or ,.');
@@ -76,12 +77,12 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     numbered: raw.numbered,
     versioned: raw.versioned,
     firstRow: Math.max(raw.first_row, 1),
-    mostBytes: raw.most_bytes > 0 ? raw.most_bytes : Number.POSITIVE_INFINITY,
+    maxBytes: raw.most_bytes > 0 ? raw.most_bytes : Number.POSITIVE_INFINITY,
     raw,
   };
 }
 
-/** The tables that lookups of the load may go to, as `find` knows them. */
+/** The tables that lookups of the load may refer to, as `find` answers them. */
 export async function readTargets(
   table: DeployedTable,
   { lookups }: LoadOptions,
@@ -99,7 +100,10 @@ export async function readTargets(
   return targets;
 }
 
-/** How the file's columns fill the table's; 422 with every problem when they can't. `targets`: what lookups may go to. */
+/**
+ * How the file's columns fill the table's; 422 with every problem when they can't. `targets`: the
+ * tables that lookups may refer to.
+ */
 export function planLoad(
   table: DeployedTable,
   { raw, pattern, fileColumns, lookups, valueMaps, numbered, versioned }: LoadOptions,

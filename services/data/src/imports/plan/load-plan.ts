@@ -4,24 +4,27 @@ import type { CellReading } from './cell-reading.ts';
 import type { Lookup } from './lookups.ts';
 import type { ValueMap } from './value-maps.ts';
 
-/** A file column that fills a table column; with a lookup its cells name records of another table. */
+/**
+ * A file column that fills a table column; with a lookup its cells name records of another table.
+ */
 export type Source = {
   column: Column;
-  /** The cell as the file has it. */
+  /** The cell of the file. */
   position: number;
-  /** The cell that is read: the same, or what it stands for. */
+  /** The cell that is read: the same, or the one that a value map fills. */
   cell: number;
   reading: CellReading;
   unknown?: ValueMap['unknown'];
   lookup?: Lookup;
 };
+
 export type LoadPlan = {
   sources: Source[];
   key: Source[];
   codePosition: number | undefined;
-  /** Where rows say which row they were made of, and in which version. */
+  /** The cells that name the row a row was made of, and its version. */
   versions: { sk: number; version: number } | undefined;
   numbered: boolean;
-  /** What is not in the file goes. */
+  /** Rows that the file lacks are deleted. */
   replaces: boolean;
 };

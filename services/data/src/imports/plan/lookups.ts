@@ -1,4 +1,5 @@
-// Cells that name records of another table instead of giving their keys: how the names are resolved.
+// Cells that name records of another table instead of giving their keys, and how the names are
+// resolved.
 import { displayColumn } from '../../rows/lookups-sql.ts';
 import { type Column, type DeployedTable, getColumn } from '../../tables/table.ts';
 
@@ -8,10 +9,13 @@ export type Lookup = {
   /** Its key, and the column whose values the file has. */
   key: Column;
   shown: Column;
-  /** Which cell of the staged row keeps the key. */
+  /** The staged cell that keeps the key. */
   position: number;
 };
-/** The lookup of a column, or why there is none. `wanted`: a column of the referenced table; empty: its display column. */
+/**
+ * The lookup of a column, or why there is none. `wanted`: a column of the referenced table; empty:
+ * its display column.
+ */
 export function planLookup(
   table: DeployedTable,
   column: Column,

@@ -1,7 +1,7 @@
-// What cells stand for: a mapping may say that X is true and nothing is false. Each mapped cell has
-// one of its own behind the file's, which PostgreSQL fills as it copies the file, so that the map
-// stands in one place and is asked once a row; the file's own cell stays what it was, for whoever
-// looks at rejected rows. Pure.
+// Value maps: a mapping may say that X is true and an empty cell is false. Each mapped cell has a
+// staged cell of its own after the file's, which PostgreSQL fills as it copies the file: so the map
+// stands in one place and is evaluated once a row, and the file's own cell stays as it was for the
+// list of rejected rows. Pure.
 import type { CellValues__Output } from '@almanac/protos/generated/almanac/data/v1/CellValues.ts';
 import type { ColumnSource__Output } from '@almanac/protos/generated/almanac/data/v1/ColumnSource.ts';
 import { quoteLiteral } from '../../sql/literals.ts';
@@ -14,19 +14,19 @@ export type ValueMap = {
   target: string;
   /** The file's cell. */
   position: number;
-  /** What it stands for; null: no value. */
+  /** The mapped value; null: no value. */
   sql: TextReading;
   /**
-   * Of a map that has to know every value: whether it doesn't know the cell, told by the cell and
-   * by what it stands for.
+   * Of a map that rejects unknown values: whether it doesn't know the cell, given the cell and the
+   * mapped value.
    */
   unknown?: { message: string; sql: (cell: string, value: string) => string };
 };
 
-const mostEntries = 1000;
-const longestText = 1000;
+const maxEntries = 1000;
+const maxTextLength = 1000;
 
-/** The place of a source's cell in the line of the file. */
+/** The position of a source's cell in the line of the file. */
 export const positionOf = ({ position, values }: Pick<ColumnSource__Output, 'position' | 'values'>): number =>
   values ? values.position : position;
 
@@ -42,15 +42,15 @@ export function readValueMaps(
   });
 }
 
-/** What is wrong with what is said of the values of `name`; a sentence. */
+/** What is wrong with the value map of `name`; a sentence. */
 export function valueMapProblem(name: string, { map, otherwise, otherwise_value: other }: CellValues__Output) {
   if (!['', 'keep', 'reject', 'value'].includes(otherwise)) return `${name} takes keep, reject or a value otherwise.`;
   const entries = map === '' ? [] : readEntries(map);
   if (!entries) return `The value_map of ${name} is no object of texts.`;
-  if (entries.length > mostEntries) return `The value_map of ${name} has more than ${mostEntries} entries.`;
+  if (entries.length > maxEntries) return `The value_map of ${name} has more than ${maxEntries} entries.`;
   const texts = [...entries.flat(), other ?? null].filter((text) => text !== null);
-  if (texts.some((text) => text.length > longestText))
-    return `The value_map of ${name} holds a text of more than ${longestText} characters.`;
+  if (texts.some((text) => text.length > maxTextLength))
+    return `The value_map of ${name} holds a text of more than ${maxTextLength} characters.`;
   return texts.some((text) => text.includes('\0') || !text.isWellFormed())
     ? `The value_map of ${name} holds what is no text.`
     : undefined;
@@ -82,7 +82,7 @@ function readValueMap({ map, otherwise, otherwise_value: other }: CellValues__Ou
     return `case when ${known} ? coalesce(${text}, '') then ${known} ->> coalesce(${text}, '')${kept} else ${text} end`;
   };
   if (otherwise !== 'reject') return { sql };
-  // A null may also be what the map says.
+  // A map may also map a value to null.
   const nulls = entries.flatMap(([text, value]) => (value === null && text !== '' ? literal(text) : []));
   const unknown = {
     message: `must be one of ${shownValues(entries.map(([text]) => text || '""'))} (value_map)`,

@@ -1,4 +1,4 @@
-import { refuseEndMarks } from './copy-terminator.ts';
+import { rejectCopyTerminator } from './copy-terminator.ts';
 
 async function pass(text: string, size: number): Promise<string> {
   async function* cut() {
@@ -6,7 +6,7 @@ async function pass(text: string, size: number): Promise<string> {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
   const parts: Buffer[] = [];
-  for await (const chunk of refuseEndMarks(cut())) parts.push(chunk);
+  for await (const chunk of rejectCopyTerminator(cut())) parts.push(chunk);
   return Buffer.concat(parts).toString();
 }
 

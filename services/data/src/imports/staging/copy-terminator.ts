@@ -1,19 +1,20 @@
-// PostgreSQL before 18 takes a line that holds nothing but \\. for the end of a CSV file and drops what follows without a word.
-// Such a file is refused there instead.
+// PostgreSQL before 18 takes a line that holds nothing but \\. for the end of a CSV file and
+// ignores the rest without an error. Such a file is rejected instead.
 
-/** Why a file couldn't even be cut into cells; a result of the load, not a failure of the call. */
+/** A file could not be read as rows. A result of the load, not a failure of the call. */
 export class UnreadableFile extends Error {}
 
 const newline = 0x0a;
-const mark = Buffer.from('\\.');
+const terminator = Buffer.from('\\.');
 
-/** The same bytes; throws when a line is the end mark, wherever the chunks are cut. */
-export async function* refuseEndMarks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // What the next chunk may complete: the last bytes so far, with a line end before the first.
+/** The same bytes; throws when a line is the terminator, wherever the chunks are cut. */
+export async function* rejectCopyTerminator(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  // The last bytes so far, which the next chunk may complete to a terminator, after a line end
+  // before the first line.
   let tail = Buffer.from([newline]);
   for await (const chunk of chunks) {
     const seen = Buffer.concat([tail, chunk]);
-    for (let at = seen.indexOf(mark); at !== -1; at = seen.indexOf(mark, at + 1))
+    for (let at = seen.indexOf(terminator); at !== -1; at = seen.indexOf(terminator, at + 1))
       if (isWholeLine(seen, at)) throw refusal();
     tail = seen.subarray(-4);
     yield chunk;

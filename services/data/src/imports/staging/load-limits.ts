@@ -1,12 +1,12 @@
-// How far one load may go, so that none takes what all need.
+// The limits of one load, so that no load takes the resources that all share.
 
 export const loadLimits = {
   /** Rejected rows that are kept; a load that would reject more fails. */
   rejectedRows: 100_000,
-  /** What these may hold together, as text. */
+  /** The total size of these, as text. */
   rejectedBytes: 64 * 1024 * 1024,
   /** Rejections in the answer. */
   shownRejections: 100,
-  /** One statement, or the copying of a file. */
+  /** The time-out of one statement, or of copying a file. */
   statementMinutes: 60,
 } as const;

@@ -1,11 +1,12 @@
-// The sessions that work at a load carry its name for as long as their transaction lasts, so that whoever cancels it finds them.
+// The sessions of a load carry its name until their transaction ends, by which a cancellation finds
+// them.
 import { createHash } from 'node:crypto';
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { quietName, workName } from '../../postgres/pools.ts';
 
 export type LoadName = { accountId: number; loadId: string };
 
-// Names of sessions are 63 bytes at most, load ids up to 200 characters.
+// Names of sessions have 63 bytes at most, load ids up to 200 characters.
 function suffixOf({ accountId, loadId }: LoadName): string {
   return ` load ${createHash('sha256').update(`${accountId} ${loadId}`).digest('hex').slice(0, 24)}`;
 }
@@ -15,7 +16,10 @@ export async function nameSession(sql: Sql, pool: 'work' | 'quiet', load: LoadNa
   await sql(`set local application_name = '${pool === 'work' ? workName : quietName}${suffixOf(load)}'`);
 }
 
-/** Ends the sessions that work at the load, whichever instance they belong to; PostgreSQL undoes what they have begun. */
+/**
+ * Terminates the sessions of the load in every instance; PostgreSQL rolls back what they have
+ * begun.
+ */
 export async function endSessions(sql: Sql, load: LoadName): Promise<void> {
   await sql(
     `select pg_terminate_backend(pid) from pg_stat_activity

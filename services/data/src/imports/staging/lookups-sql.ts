@@ -1,5 +1,6 @@
-// Cells that name the records they refer to instead of giving their keys. Before a staged file is checked, each is looked up once, all of
-// them in one join, and the key is kept beside the file's cells; from there on a load knows nothing but keys. Pure.
+// Cells that name the records they refer to instead of giving their keys. Before a staged file is
+// checked, all names are looked up in one join, and the keys are kept beside the file's cells; from
+// there on a load knows only keys. Pure.
 
 import { ambiguousName, columnName, stagedColumn, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
@@ -10,13 +11,16 @@ import type { LoadPlan, Source } from '../plan/load-plan.ts';
 import type { Lookup } from '../plan/lookups.ts';
 import { brokenCellSql, cellSql, givenSql, isDeletionSql } from './staged-cells.ts';
 
-/** What cells that name no record, or several, are told. */
+/** The messages for cells that name no record, or several. */
 export const unknownMessage = ({ table, shown }: Lookup): string =>
   `must be the ${shown.name} of a record of ${table.name}`;
 export const ambiguousMessage = ({ table, shown }: Lookup): string =>
   `is the ${shown.name} of several records of ${table.name}; give their key instead`;
 
-/** What a cell says, as a value of the column that records are shown by: equal values are found however they are written. Null names nothing. */
+/**
+ * What a cell names, as a value of the column that records are shown by: equal values are found
+ * however they are written. Null names nothing.
+ */
 export function namedSql(source: Source, { shown }: Lookup, alias: string, bind: Bind): string {
   const given = givenSql(source, alias);
   const { base, checks } = typeOf(shown);
@@ -26,7 +30,8 @@ export function namedSql(source: Source, { shown }: Lookup, alias: string, bind:
 }
 
 /**
- * Pairs `value`, `key` of all records that a cell may name, the key as text; those of the file itself too, when a table refers to itself.
+ * Pairs `value`, `key` of all records that a cell may name, the key as text; also of the file's own
+ * rows, when the table refers to itself.
  */
 export function candidatesSql(name: string, table: DeployedTable, plan: LoadPlan, lookup: Lookup, bind: Bind): string {
   const { shown } = lookup;
@@ -51,7 +56,10 @@ export function candidatesSql(name: string, table: DeployedTable, plan: LoadPlan
   return `select value, key::text from (${all}) a`;
 }
 
-/** Keeps until the end of the transaction what several records of a referenced table are called: one statement for each lookup. */
+/**
+ * Keeps until the end of the transaction the values that several records of a referenced table
+ * share: one statement for each lookup.
+ */
 export function keepAmbiguousSql(
   { name, number }: { name: string; number: number },
   table: DeployedTable,
@@ -70,7 +78,10 @@ export function keepAmbiguousSql(
   });
 }
 
-/** Fills the keys of all lookups, where a cell names exactly one record: one statement. Undefined: there are none. */
+/**
+ * Fills the keys of all lookups whose cell names exactly one record: one statement. Undefined:
+ * there are none.
+ */
 export function resolveSql(name: string, table: DeployedTable, plan: LoadPlan): Statement | undefined {
   const looked = plan.sources.flatMap((source) => (source.lookup ? [{ source, lookup: source.lookup }] : []));
   if (looked.length === 0) return undefined;

@@ -2,11 +2,11 @@
 export type Staging = {
   name: string;
   number: number;
-  /** The physical table it is meant for. */
+  /** The physical table that it is loaded into. */
   target: string;
   rows: number;
   /** Waits until no other load of the table is merging; held until `drop`. */
   lockTable: (tableDefinitionId: number) => Promise<void>;
-  /** Drops the table and gives the connection back. */
+  /** Drops the staged file and releases the connection. */
   drop: () => Promise<void>;
 };

@@ -1,5 +1,5 @@
-// What a staged file says: whether a row may go on, and why not. The rules are those of the row API
-// (`values/`), applied to all rows at once. Pure.
+// The checks of a staged file: which rows may be merged, and why others may not. The rules are
+// those of the row API (`values/`), applied to all rows at once. Pure.
 
 import { ambiguousName, reasonsName, rejectionsName, stagedColumn } from '../../sql/identifiers.ts';
 import { quoteLiteral } from '../../sql/literals.ts';
@@ -25,14 +25,15 @@ export function createStagingSql(
     columns.push(
       `${stagedColumn(cells + i)} text collate "C" generated always as (${sql(stagedColumn(position))}) stored`,
     );
-  // Else rows are numbered as they come; the numbers are taken in handfuls, which costs next to nothing.
+  // Otherwise rows are numbered as they come; the sequence caches a thousand numbers, which costs
+  // next to nothing.
   const number = numbered
     ? ['svc_row bigint not null', 'svc_problems text']
     : [`svc_row bigint generated always as identity (start with ${firstRow} cache 1000)`];
   return `create unlogged table ${name} (${[...columns, ...number].join(', ')}) with (autovacuum_enabled = off)`;
 }
 
-/** Takes the file's bytes as they come. An unquoted empty cell is null, `""` an empty text. */
+/** Copies the file's bytes as they come. An unquoted empty cell is null, `""` an empty text. */
 export function copyStagingSql(name: string, { fileColumns, delimiter, quote, numbered }: LoadOptions): string {
   const own = numbered ? ['svc_row', 'svc_problems'] : [];
   const columns = [...own, ...fileColumns.map((_, i) => stagedColumn(i))].join(', ');
@@ -42,7 +43,10 @@ export function copyStagingSql(name: string, { fileColumns, delimiter, quote, nu
 
 const badCodeSql = (plan: LoadPlan, alias: string) => `coalesce(${codeSql(plan, alias)} not in ('i', 'u', 'd'), true)`;
 
-/** Whether any cell breaks a rule, or the row came with a problem. Of a row that deletes, only the key is read. */
+/**
+ * Whether any cell breaks a rule, or the row came with a problem. Of a row that deletes, only the
+ * key is checked.
+ */
 export function brokenRowSql(plan: LoadPlan, alias: string, bind: Bind): string {
   const keys = new Set(plan.key);
   const stated = plan.numbered ? [`when ${alias}.svc_problems is not null then true`] : [];
@@ -64,13 +68,13 @@ export function countBrokenSql(name: string, plan: LoadPlan): Statement {
   };
 }
 
-/** One reason, as it is told; `otherwise`: an expression that is told where it has a value. */
+/** One reason; `otherwise`: an expression whose value, unless null, replaces the message. */
 export const reasonSql = (bind: Bind, column: string, value: string, message: string, otherwise?: string) => {
-  const told = otherwise === undefined ? bind(message, 'text') : `coalesce(${otherwise}, ${bind(message, 'text')})`;
-  return `jsonb_build_object('column', ${bind(column, 'text')}, 'value', left(${value}, 200), 'message', ${told})`;
+  const text = otherwise === undefined ? bind(message, 'text') : `coalesce(${otherwise}, ${bind(message, 'text')})`;
+  return `jsonb_build_object('column', ${bind(column, 'text')}, 'value', left(${value}, 200), 'message', ${text})`;
 };
 
-// The first broken rule of the cell, as the row API would tell it, with the value that the file has.
+// The first broken rule of the cell, in the words of the row API, with the value that the file has.
 function cellReasonSql(number: number, source: Source, alias: string, bind: Bind): string {
   const [given, cell] = [givenSql(source, alias), cellSql(source, alias)];
   const { column, lookup, reading, unknown } = source;
@@ -83,22 +87,22 @@ function cellReasonSql(number: number, source: Source, alias: string, bind: Bind
         `when ${cell} is null then ${reason(unknownMessage(lookup))}`,
       ]
     : [];
-  // What is looked up is a key of ours, whatever the file's form.
+  // A looked-up value is a key of the referenced table, whatever form the file uses.
   const messageFor = (check: Check) => (lookup ? check.message : messageOf(check, reading));
   const checks = valueChecks(column).map(
     (check) => `when ${check.brokenSql(cell, bind)} then ${reason(messageFor(check))}`,
   );
   const isUnknown = unknownSql(source, alias);
-  const strange = isUnknown && unknown ? `when ${isUnknown} then ${reason(unknown.message)} ` : '';
-  return `case ${strange}when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
+  const unmapped = isUnknown && unknown ? `when ${isUnknown} then ${reason(unknown.message)} ` : '';
+  return `case ${unmapped}when ${given} is null ${none} ${[...nameless, ...checks].join(' ')} end`;
 }
 
-/** How rows are rejected: which ones, and what is kept of them. */
+/** Two statements that reject rows: one finds them, one keeps them with their reasons. */
 export type Rejection = { find: Statement; keep: Statement };
 
 /**
- * Makes room for which rows are rejected, with the references that are broken, and for what is kept
- * of them. `cause`: the row that has to be mended, where it isn't the rejected one itself.
+ * Creates the tables of the rejected rows, with the references that are broken, and of what is kept
+ * of them. `cause`: the row to correct, where it isn't the rejected one itself.
  */
 export const createRejectionsSql = ({ number }: Staging): string[] => [
   `create temporary table ${rejectionsName(number)} (svc_row bigint not null, broken integer[], cause bigint) on commit drop`,
@@ -106,9 +110,9 @@ export const createRejectionsSql = ({ number }: Staging): string[] => [
 ];
 
 /**
- * Finds rows by a query of `svc_row`, and `broken` and `cause` if need be, and keeps those of them
- * that are still in the staged file, `s`, with their reasons; `f` is what was found. Of more than
- * may be rejected only the first are kept.
+ * Finds rows by a query of `svc_row`, optionally `broken` and `cause`, and keeps those that are
+ * still in the staged file, `s`, with their reasons; `f` is what was found. Only the first are kept
+ * when there are more than a load may reject.
  */
 export function rejectSql(
   { name, number }: Staging,
@@ -126,8 +130,9 @@ export function rejectSql(
   return { find: { text: find, values: finding.list }, keep: { text: keep, values: keeping.list } };
 }
 
-// What came with the row stands first; a row that could not be read at all has no cells to speak of.
-function statedReasonsSql(found: string): string {
+// Problems that came with the row stand first; a row that could not be read at all has no
+// meaningful cells.
+function givenReasonsSql(found: string): string {
   const stated = 's.svc_problems::jsonb';
   return `coalesce(${stated}, '[]') || case when ${stated} @> '[{"column": ""}]' then '[]' else ${found} end`;
 }
@@ -153,16 +158,16 @@ export function rejectBrokenSql(staging: Staging, plan: LoadPlan, options: LoadO
               `case when ${badCodeSql(plan, 's')} then ${reasonSql(bind, 'svc_transaction_code', `s.${stagedColumn(plan.codePosition)}`, 'svc_transaction_code must be i, u or d')} end`,
             ];
       const found = `to_jsonb(array_remove(array[${[...code, ...cells].join(', ')}], null))`;
-      return plan.numbered ? statedReasonsSql(found) : found;
+      return plan.numbered ? givenReasonsSql(found) : found;
     },
   );
 }
 
-// A row that deletes and one that writes may share a key: it is deleted first.
+// A row that deletes and one that writes may share a key: the deletion comes first.
 const writesSql = (plan: LoadPlan, alias: string) =>
   plan.codePosition === undefined ? '' : ` where not ${isDeletionSql(plan, alias)}`;
 
-/** Rejects the rows to be written whose key an earlier one of the file has. */
+/** Rejects rows to be written whose key an earlier row of the file has. */
 export function rejectDuplicatesSql(staging: Staging, plan: LoadPlan, options: LoadOptions): Rejection {
   const key = plan.key.map((source) => typedSql(plan, source, 'd')).join(', ');
   const numbered = `select svc_row, row_number() over (partition by ${key} order by svc_row) as n from ${staging.name} d${writesSql(plan, 'd')}`;
@@ -190,13 +195,13 @@ export function findDuplicatesSql(name: string, plan: LoadPlan): Statement {
 export const removeRejectedSql = ({ name, number }: Staging): string =>
   `delete from ${name} s using ${rejectionsName(number)} r where r.svc_row = s.svc_row`;
 
-/** How many of the kept rows are rejected for no reason of their own: one row `count`. */
+/** How many of the kept rows are rejected only because they refer to others: one row `count`. */
 export const countConsequencesSql = ({ number }: Staging): string =>
   `select count(cause)::int as count from ${reasonsName(number)}`;
 
 /**
  * The first reasons, rows `row`, `column`, `value`, `message`, `consequences` (of the first reason
- * of a cause) and `cause_row`: causes in the order of the file, and then what follows from them.
+ * of a cause) and `cause_row`: causes in the order of the file, then their consequences.
  */
 export const firstReasonsSql = ({ number }: Staging): string =>
   `select r.svc_row as row, x.value->>'column' as "column", coalesce(x.value->>'value', '') as value, x.value->>'message' as message,

@@ -1,21 +1,22 @@
-// A file on its way: a table of text cells, unlogged, that lives as long as its load. Its number is locked by the session that
-// made it, so that a sweep can tell an abandoned one.
+// Staging: a file is copied into an unlogged table of text cells that exists as long as its load.
+// The session that made it holds a lock on its number, so that housekeeping recognises abandoned
+// ones.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { hasSqlState, isCancelled } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { lockLoad, lockStaging, tryLockStaging, unlockSession } from '../../postgres/advisory-locks.ts';
 import { stagingName } from '../../sql/identifiers.ts';
 import type { LoadOptions } from '../plan/load-options.ts';
-import { refuseEndMarks, UnreadableFile } from './copy-terminator.ts';
+import { rejectCopyTerminator, UnreadableFile } from './copy-terminator.ts';
 import { loadLimits } from './load-limits.ts';
 import { nameSession } from './load-sessions.ts';
 import type { Staging } from './staged-file.ts';
 import { copyStagingSql, createStagingSql } from './staged-sql.ts';
 
-/** Copies the bytes into a new table as they come; nothing is gathered or turned into rows here. */
+/** Copies the bytes into a new table as they arrive; nothing is buffered or parsed here. */
 export async function stage(
   pool: pg.Pool,
   { accountId, target, options }: { accountId: number; target: string; options: LoadOptions },
@@ -43,9 +44,9 @@ export async function stage(
       await nameSession(sql, 'quiet', work);
       return copyInto(client, sql, name, options, chunks);
     }).catch((error: unknown) => {
-      throw explain(error, options);
+      throw toUnreadableFile(error, options);
     });
-    // The lock outlasts the transaction, its patience doesn't.
+    // The lock outlasts the transaction; the time-out and the name of the session don't.
     const lockTable = (tableDefinitionId: number) =>
       inTransaction(client, async () => {
         await nameSession(sql, 'quiet', work);
@@ -59,7 +60,8 @@ export async function stage(
   }
 }
 
-// Table and copy in one transaction: rows then stand in the order in which they came, and a failure leaves no table.
+// Table and copy are one transaction: rows are stored in the order in which they arrive, and a
+// failure leaves no table.
 async function copyInto(
   client: pg.PoolClient,
   sql: Sql,
@@ -70,9 +72,10 @@ async function copyInto(
   await sql(`set local statement_timeout = '${loadLimits.statementMinutes}min'`);
   await sql(createStagingSql(name, options));
   const { rows } = await sql("select current_setting('server_version_num')::int < 180000 as older");
-  const bytes = rows[0]?.older ? refuseEndMarks(chunks) : chunks;
+  const bytes = rows[0]?.older ? rejectCopyTerminator(chunks) : chunks;
   const count = await copy(client, copyStagingSql(name, options), bytes);
-  // Without statistics the planner would take a million rows for a handful; a small sample will do.
+  // Without statistics the planner would estimate a handful of rows for a million; a small sample
+  // is enough.
   await sql('set local default_statistics_target = 10');
   await sql(`analyze ${name}`);
   return count;
@@ -110,7 +113,8 @@ async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<B
     if (failed) throw failed;
   } catch (error) {
     if (failed) throw failed;
-    // PostgreSQL is told so, and answers with the code of a time-out: what counts is why the bytes ended.
+    // PostgreSQL reports a cancelled COPY with the code of a time-out; the error to report is why
+    // the bytes ended.
     await new Promise<void>((resolve) => stream.once('close', resolve).destroy(error as Error));
     throw error;
   }
@@ -123,19 +127,19 @@ async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<B
   return stream.rowCount;
 }
 
-function explain(error: unknown, options: LoadOptions): unknown {
+function toUnreadableFile(error: unknown, options: LoadOptions): unknown {
   if (error instanceof UnreadableFile) return error;
-  const state = findSqlState(error);
   const line = /line (\d+)/.exec(String((error as { where?: unknown }).where))?.[1];
   const place = line === undefined ? 'The file' : `Line ${Number(line) + options.firstRow - 1} of the file`;
-  if (state === '22P04')
+  if (hasSqlState(error, 'bad_copy_file_format'))
     return new UnreadableFile(
       `${place} can't be read as CSV: a row must have ${options.fileColumns.length} cells, and quotes must be closed.`,
     );
-  if (state === '22021' || state === '22P05')
+  if (hasSqlState(error, 'character_not_in_repertoire', 'untranslatable_character'))
     return new UnreadableFile(`${place} holds bytes that are not UTF-8 text.`);
-  if (state === '57014') return new UnreadableFile(tooSlow);
-  if (state === '54000' || state === '22001') return new UnreadableFile(`${place} holds a row that is too large.`);
+  if (isCancelled(error)) return new UnreadableFile(tooSlow);
+  if (hasSqlState(error, 'program_limit_exceeded', 'string_data_right_truncation'))
+    return new UnreadableFile(`${place} holds a row that is too large.`);
   return error;
 }
 
@@ -146,7 +150,7 @@ async function dropStaging(sql: Sql, number: number): Promise<void> {
   await unlockSession(sql);
 }
 
-/** Drops staged files whose load is no more. */
+/** Drops staged files of loads that ended without dropping them. */
 export async function sweepStaging(pool: pg.Pool): Promise<number> {
   const client = await pool.connect();
   let dropped = 0;
@@ -167,19 +171,19 @@ export async function sweepStaging(pool: pg.Pool): Promise<number> {
 }
 
 /** The same bytes; throws when there are more. */
-export async function* within(mostBytes: number, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let left = mostBytes;
+export async function* limitBytes(maxBytes: number, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left = maxBytes;
   for await (const chunk of chunks) {
     left -= chunk.length;
     if (left < 0)
       throw new UnreadableFile(
-        `The rows take more than the ${mostBytes} bytes that are left of the account's storage. Delete what isn't needed, or ask for more.`,
+        `The rows take more than the ${maxBytes} bytes that are left of the account's storage. Delete what isn't needed, or ask for more.`,
       );
     yield chunk;
   }
 }
 
-/** The bytes of a load's messages after the first; anything else among them is 400. */
+/** The bytes of a load's messages after the first; any other message is 400. */
 export async function* chunksOf(
   messages: AsyncIterator<{ chunk?: Buffer | Uint8Array | string; options?: unknown }>,
   signal: AbortSignal,
@@ -192,6 +196,6 @@ export async function* chunksOf(
       throw new ServiceError('bad_request', 'Options may come only first.');
     yield value.chunk as Buffer;
   }
-  // A caller that went away in the middle looks like one that has finished.
+  // A cancelled stream ends like a finished one.
   signal.throwIfAborted();
 }

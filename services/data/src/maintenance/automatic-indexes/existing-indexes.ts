@@ -1,5 +1,5 @@
-// Which indexes for the grid a table has, and what that makes of the plan of a page. Never waited for: a page whose index isn't known
-// yet is found as if there were none.
+// Which indexes for the grid a table has, and how they change the plan of a page. The list is
+// cached and read in the background: until it is known, a page is planned as if there were none.
 import type pg from 'pg';
 import type { Filter, PagePlan } from '../../pages/filter.ts';
 import { run } from '../../postgres/pools.ts';
@@ -10,10 +10,10 @@ import { equalitiesOf, type GridIndex, indexName, orderOf, simplest } from './gr
 
 type Known = { names: ReadonlySet<string>; until: number };
 
-const rememberedMs = 10_000;
+const ttlMs = 10_000;
 const none: ReadonlySet<string> = new Set();
 
-export class MadeIndexes {
+export class ExistingIndexes {
   private readonly pool: pg.Pool;
   private readonly known = new WeakMap<DeployedTable, Known>();
 
@@ -21,36 +21,36 @@ export class MadeIndexes {
     this.pool = pool;
   }
 
-  /** Their names as known; asks anew in the background when that is old. */
+  /** The names as cached; refreshed in the background after the TTL. */
   find(table: DeployedTable): ReadonlySet<string> {
     const known = this.known.get(table);
     if (known && known.until > Date.now()) return known.names;
     const names = known?.names ?? none;
-    // Whoever comes meanwhile doesn't ask again.
-    this.known.set(table, { names, until: Date.now() + rememberedMs });
+    // A page in between doesn't read it again.
+    this.known.set(table, { names, until: Date.now() + ttlMs });
     this.read(table).catch(() => this.known.delete(table));
     return names;
   }
 
-  /** Asks now. */
+  /** Reads the names now. */
   async read(table: DeployedTable): Promise<void> {
     const rows = await run<{ name: string }>(this.pool, {
       text: `select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
         where i.indrelid = to_regclass($1) and i.indisvalid and c.relname ~ $2`,
       values: [tableName(table), gridIndexPattern],
     });
-    this.known.set(table, { names: new Set(rows.map(({ name }) => name)), until: Date.now() + rememberedMs });
+    this.known.set(table, { names: new Set(rows.map(({ name }) => name)), until: Date.now() + ttlMs });
   }
 }
 
-/** The plan as these indexes serve it. Pure. */
+/** The plan of a page with these indexes. Pure. */
 export function serve(table: DeployedTable, plan: PagePlan, made: ReadonlySet<string>): PagePlan {
   const { filter } = plan;
   if (made.size === 0 || plan.includeDeleted || !('all' in filter)) return plan;
   const order = orderOf(plan.sorts);
   const isMade = (orders: (GridIndex | undefined)[], equal: Field) =>
     orders.some((each) => each && made.has(indexName(table, simplest({ ...each, equal }))));
-  // From either end; and where few rows are equal there is one index for all orders.
+  // An index is read from either end; where few rows are equal, one index serves all orders.
   const inOrder: GridIndex[] = order
     ? [
         { ...order, kind: 'ascending' },

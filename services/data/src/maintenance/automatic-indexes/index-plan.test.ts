@@ -2,7 +2,7 @@ import { planGrid } from '../../pages/grid-plan.ts';
 import { type Field, fieldsOf } from '../../rows/fields.ts';
 import type { Column, DeployedTable } from '../../tables/table.ts';
 import { createIndexSql, indexesFor, indexName, type Kind } from './grid-index.ts';
-import { type Existing, indexRules, type Need, planIndexes } from './index-plan.ts';
+import { type ExistingIndex, indexRules, planIndexes, type RequestedIndex } from './index-plan.ts';
 
 const column = (lineage_id: number, more: Partial<Column>): Column => ({
   column_definition_id: lineage_id,
@@ -45,7 +45,7 @@ const names = (filterModel: unknown, sortModel: unknown = [], more = {}) =>
   );
 const text = (type: string, filter: string) => ({ filterType: 'text', type, filter });
 
-describe('the indexes a page asks for', () => {
+describe('the indexes that a page would use', () => {
   it('follow its first sort, from the end it begins with, or else the order of making', () => {
     expect(names({})).toEqual(['g_5_as1']);
     expect(names({}, [{ colId: 'price', sort: 'asc' }])).toEqual(['g_5_a14']);
@@ -74,7 +74,7 @@ describe('the indexes a page asks for', () => {
     expect(names({ id: { filterType: 'set', values: ['1'] } })).toEqual(['g_5_as1', 'g_5_a11']);
   });
 
-  it('hold rows of an equal value together, in the order of the page', () => {
+  it('hold the rows of one value side by side, in the order of the page', () => {
     const is = (filter: unknown) => ({ filterType: 'number', type: 'equals', filter });
     const byName = [{ colId: 'name', sort: 'desc' }];
     expect(names({ name: text('equals', 'x') })).toEqual(['g_5_e12as1']);
@@ -90,7 +90,7 @@ describe('the indexes a page asks for', () => {
       'g_5_d12',
       'g_5_a14',
     ]);
-    // Both together would not fit into a page of the index.
+    // Both would not fit into a page of the index.
     expect(names({ half: text('equals', 'x') }, [{ colId: 'rest', sort: 'asc' }])).toEqual(['g_5_a18', 'g_5_a17']);
   });
 
@@ -107,7 +107,7 @@ describe('the indexes a page asks for', () => {
     expect(names({ essay: text('contains', 'abc') })).toEqual(['g_5_as1', 'g_5_w13']);
   });
 
-  it('are none when deleted rows are asked for, too', () => {
+  it('are none when deleted rows are requested, too', () => {
     expect(names({}, [], { include_deleted: true })).toEqual([]);
   });
 
@@ -134,7 +134,7 @@ describe('the indexes a page asks for', () => {
   });
 });
 
-const need = (column_id: number, more: Partial<Need> = {}): Need => ({
+const request = (column_id: number, more: Partial<RequestedIndex> = {}): RequestedIndex => ({
   table,
   rows: 1_000_000,
   column_id,
@@ -147,7 +147,7 @@ const need = (column_id: number, more: Partial<Need> = {}): Need => ({
   failed_days: null,
   ...more,
 });
-const existing = (name: string, more: Partial<Existing> = {}): Existing => ({
+const existing = (name: string, more: Partial<ExistingIndex> = {}): ExistingIndex => ({
   schema: 'b_2',
   name,
   table: 't_5',
@@ -155,81 +155,84 @@ const existing = (name: string, more: Partial<Existing> = {}): Existing => ({
   option: name.includes('d') ? 1 : 2,
   ...more,
 });
-const plan = (needs: Need[], there: Existing[] = [], words = true, rules = {}) => {
-  const { drop, make } = planIndexes(needs, there, { ...indexRules, ...rules }, words);
+const plan = (requests: RequestedIndex[], there: ExistingIndex[] = [], words = true, rules = {}) => {
+  const { drop, make } = planIndexes(requests, there, { ...indexRules, ...rules }, words);
   return { drop: drop.map(({ name }) => name), make: make.map((each) => indexName(each.table, each.index)) };
 };
 
 describe('the plan of indexes', () => {
-  it('makes what was asked for often enough of a table that is large enough', () => {
-    expect(plan([need(14), need(12, { kind: 'words' })])).toEqual({ drop: [], make: ['g_5_w12', 'g_5_a14'] });
-    expect(plan([need(14, { asked: 2 }), need(12, { rows: 99_999 })])).toEqual({ drop: [], make: [] });
+  it('makes what is requested often enough of a table that is large enough', () => {
+    expect(plan([request(14), request(12, { kind: 'words' })])).toEqual({ drop: [], make: ['g_5_w12', 'g_5_a14'] });
+    expect(plan([request(14, { asked: 2 }), request(12, { rows: 99_999 })])).toEqual({ drop: [], make: [] });
   });
 
-  it('leaves alone what is there and wanted', () => {
-    expect(plan([need(14)], [existing('g_5_a14')])).toEqual({ drop: [], make: [] });
+  it('leaves an index alone that exists and is requested', () => {
+    expect(plan([request(14)], [existing('g_5_a14')])).toEqual({ drop: [], make: [] });
   });
 
-  it('drops what is not wanted any more, is half made, belongs to a table that is gone, or has another order by now', () => {
+  it('drops indexes that are no longer requested, are half made, belong to a dropped table, or have another order by now', () => {
     expect(plan([], [existing('g_5_a14')])).toEqual({ drop: ['g_5_a14'], make: [] });
-    expect(plan([need(14, { idle_days: 15 })], [existing('g_5_a14')])).toEqual({ drop: ['g_5_a14'], make: [] });
+    expect(plan([request(14, { idle_days: 15 })], [existing('g_5_a14')])).toEqual({ drop: ['g_5_a14'], make: [] });
     const again = { drop: ['g_5_a14'], make: ['g_5_a14'] };
-    expect(plan([need(14)], [existing('g_5_a14', { valid: false })])).toEqual(again);
-    expect(plan([need(14)], [existing('g_5_a14', { table: 'r_3' })])).toEqual(again);
-    expect(plan([need(14)], [existing('g_5_a14', { option: 0 })])).toEqual(again);
+    expect(plan([request(14)], [existing('g_5_a14', { valid: false })])).toEqual(again);
+    expect(plan([request(14)], [existing('g_5_a14', { table: 'r_3' })])).toEqual(again);
+    expect(plan([request(14)], [existing('g_5_a14', { option: 0 })])).toEqual(again);
   });
 
   it('makes one index for both ends of a column with few ties', () => {
     const both = (distinct: number | null) => [
-      need(14, { distinct, asked: 2 }),
-      need(14, { distinct, asked: 2, kind: 'descending' }),
+      request(14, { distinct, asked: 2 }),
+      request(14, { distinct, asked: 2, kind: 'descending' }),
     ];
     expect(plan(both(-0.5)).make).toEqual(['g_5_a14']);
     expect(plan(both(1000)).make).toEqual(['g_5_a14']);
-    expect(plan([need(14, { distinct: 999, kind: 'descending' })]).make).toEqual(['g_5_d14']);
-    expect(plan([need(14, { distinct: null, kind: 'descending' })]).make).toEqual(['g_5_d14']);
+    expect(plan([request(14, { distinct: 999, kind: 'descending' })]).make).toEqual(['g_5_d14']);
+    expect(plan([request(14, { distinct: null, kind: 'descending' })]).make).toEqual(['g_5_d14']);
   });
 
   it('makes one index for all orders of the few rows that are equal in a column', () => {
     const orders = (equal_distinct: number | null) => [
-      need(14, { equal_id: 12, equal_distinct, asked: 2, kind: 'descending' }),
-      need(11, { equal_id: 12, equal_distinct, asked: 2 }),
+      request(14, { equal_id: 12, equal_distinct, asked: 2, kind: 'descending' }),
+      request(11, { equal_id: 12, equal_distinct, asked: 2 }),
     ];
     expect(plan(orders(5_000)).make).toEqual(['g_5_e12as1']);
     expect(plan(orders(4_999).map((each) => ({ ...each, asked: 3 }))).make).toEqual(['g_5_e12d14', 'g_5_e12a11']);
     // Of a number the plain index of its column is the same.
-    const numbers = [need(12, { equal_id: 14, equal_distinct: -1, asked: 2 }), need(14, { asked: 2 })];
+    const numbers = [request(12, { equal_id: 14, equal_distinct: -1, asked: 2 }), request(14, { asked: 2 })];
     expect(plan(numbers).make).toEqual(['g_5_a14']);
-    expect(plan([...orders(5_000), need(-1, { asked: 2 })], [existing('g_5_e12as1', { option: 0 })])).toEqual({
+    expect(plan([...orders(5_000), request(-1, { asked: 2 })], [existing('g_5_e12as1', { option: 0 })])).toEqual({
       drop: [],
       make: [],
     });
   });
 
-  it('makes few, of those the ones that were asked for most of late', () => {
+  it('makes few: those that were requested most of late', () => {
     const few = { perTable: 2, wordsPerTable: 1 };
-    const needs = [
-      need(14, { asked: 5 }),
-      need(11, { asked: 300, idle_days: 13 }),
-      need(12, { asked: 50 }),
-      need(12, { kind: 'words', asked: 4 }),
-      need(13, { kind: 'words', asked: 6 }),
+    const requests = [
+      request(14, { asked: 5 }),
+      request(11, { asked: 300, idle_days: 13 }),
+      request(12, { asked: 50 }),
+      request(12, { kind: 'words', asked: 4 }),
+      request(13, { kind: 'words', asked: 6 }),
     ];
-    expect(plan(needs, [existing('g_5_a11')], true, few)).toEqual({ drop: ['g_5_a11'], make: ['g_5_w13', 'g_5_a12'] });
-    expect(plan(needs, [], false, few)).toEqual({ drop: [], make: ['g_5_a12', 'g_5_a11'] });
+    expect(plan(requests, [existing('g_5_a11')], true, few)).toEqual({
+      drop: ['g_5_a11'],
+      make: ['g_5_w13', 'g_5_a12'],
+    });
+    expect(plan(requests, [], false, few)).toEqual({ drop: [], make: ['g_5_a12', 'g_5_a11'] });
   });
 
-  it('leaves an index in its place until another is asked for twice as much', () => {
+  it('leaves an index in its place until another is requested twice as much', () => {
     const one = { perTable: 1 };
-    const needs = (asked: number) => [need(14, { asked: 10 }), need(12, { asked })];
-    expect(plan(needs(19), [existing('g_5_a14')], true, one)).toEqual({ drop: [], make: [] });
-    expect(plan(needs(21), [existing('g_5_a14')], true, one)).toEqual({ drop: ['g_5_a14'], make: ['g_5_a12'] });
-    expect(plan(needs(19), [existing('g_5_a14', { valid: false })], true, one).make).toEqual(['g_5_a12']);
+    const requests = (asked: number) => [request(14, { asked: 10 }), request(12, { asked })];
+    expect(plan(requests(19), [existing('g_5_a14')], true, one)).toEqual({ drop: [], make: [] });
+    expect(plan(requests(21), [existing('g_5_a14')], true, one)).toEqual({ drop: ['g_5_a14'], make: ['g_5_a12'] });
+    expect(plan(requests(19), [existing('g_5_a14', { valid: false })], true, one).make).toEqual(['g_5_a12']);
   });
 
   it('does not try again what failed today, nor what a column no longer allows', () => {
-    expect(plan([need(14, { failed_days: 0.5 })]).make).toEqual([]);
-    expect(plan([need(14, { failed_days: 1.5 })]).make).toEqual(['g_5_a14']);
-    expect(plan([need(15), need(99)]).make).toEqual([]);
+    expect(plan([request(14, { failed_days: 0.5 })]).make).toEqual([]);
+    expect(plan([request(14, { failed_days: 1.5 })]).make).toEqual(['g_5_a14']);
+    expect(plan([request(15), request(99)]).make).toEqual([]);
   });
 });

@@ -1,44 +1,51 @@
-// What pages asked for, kept in the database: so that all instances add up, and a restart forgets nothing.
+// The indexes that pages would use, kept in the database: so that the requests of all instances add
+// up, and survive a restart.
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { gridIndexPattern } from '../../sql/identifiers.ts';
 import type { DeployedTable } from '../../tables/table.ts';
 import { columnIdOf, findField, type GridIndex, type Kind } from './grid-index.ts';
-import type { Existing, Need } from './index-plan.ts';
+import type { ExistingIndex, RequestedIndex } from './index-plan.ts';
 
-/** How often an index was asked for since the last time this was written down. */
-export type Asked = { table_definition_id: number; column_id: number; kind: Kind; equal_id: number; asked: number };
+/** How often an index was requested since the last save. */
+export type IndexRequest = {
+  table_definition_id: number;
+  column_id: number;
+  kind: Kind;
+  equal_id: number;
+  asked: number;
+};
 
 const noColumn = 0;
 
-/** Adds up what pages of this process asked for. */
-export class AskedIndexes {
-  private readonly asked = new Map<string, Asked>();
+/** Counts the requests of this process. */
+export class IndexRequests {
+  private readonly byIndex = new Map<string, IndexRequest>();
 
   add(table: Pick<DeployedTable, 'table_definition_id'>, { field, kind, equal }: GridIndex): void {
     const { table_definition_id } = table;
     const column_id = columnIdOf(field);
     const equal_id = equal ? columnIdOf(equal) : noColumn;
     const key = `${table_definition_id} ${column_id} ${kind} ${equal_id}`;
-    const known = this.asked.get(key);
+    const known = this.byIndex.get(key);
     if (known) known.asked += 1;
-    else this.asked.set(key, { table_definition_id, column_id, kind, equal_id, asked: 1 });
+    else this.byIndex.set(key, { table_definition_id, column_id, kind, equal_id, asked: 1 });
   }
 
   get isEmpty(): boolean {
-    return this.asked.size === 0;
+    return this.byIndex.size === 0;
   }
 
-  /** What there is, and forgets it. */
-  take(): Asked[] {
-    const all = [...this.asked.values()];
-    this.asked.clear();
+  /** The requests, which are then empty. */
+  take(): IndexRequest[] {
+    const all = [...this.byIndex.values()];
+    this.byIndex.clear();
     return all;
   }
 }
 
-/** Writes down what was asked for. */
-export async function saveAsked(sql: Sql, asked: Asked[]): Promise<void> {
-  // In one order, so that two processes never wait for each other in a circle.
+/** Adds the requests to those in the database. */
+export async function saveRequests(sql: Sql, asked: IndexRequest[]): Promise<void> {
+  // In one order, so that two processes never deadlock.
   const rows = asked.toSorted(
     (a, b) =>
       a.table_definition_id - b.table_definition_id ||
@@ -56,8 +63,8 @@ export async function saveAsked(sql: Sql, asked: Asked[]): Promise<void> {
   );
 }
 
-/** Everything asked for of tables that are deployed. */
-export async function listNeeds(sql: Sql): Promise<Need[]> {
+/** All requested indexes of deployed tables. */
+export async function listRequested(sql: Sql): Promise<RequestedIndex[]> {
   const { rows } = await sql(
     `select g.column_id, g.kind, g.equal_id, g.asked, greatest(c.reltuples, 0)::bigint as rows,
        extract(epoch from now() - g.last_asked_at)::float8 / 86400 as idle_days,
@@ -68,15 +75,19 @@ export async function listNeeds(sql: Sql): Promise<Need[]> {
        join pg_class c on c.oid = to_regclass(format('b_%s.t_%s', d.branch_id, d.lineage_id))
        join pg_namespace n on n.oid = c.relnamespace`,
   );
-  return rows.map(({ distinct_values, ...need }) => {
+  return rows.map(({ distinct_values, ...request }) => {
     const distinctOf = (columnId: number): number | null =>
-      distinct_values?.[findField(need.table, columnId)?.sql as string] ?? null;
-    return { ...need, distinct: distinctOf(need.column_id), equal_distinct: distinctOf(need.equal_id) } as Need;
+      distinct_values?.[findField(request.table, columnId)?.sql as string] ?? null;
+    return {
+      ...request,
+      distinct: distinctOf(request.column_id),
+      equal_distinct: distinctOf(request.equal_id),
+    } as RequestedIndex;
   });
 }
 
-/** The indexes of ours that there are, also of tables that are gone. */
-export async function listExisting(sql: Sql): Promise<Existing[]> {
+/** The indexes of the grid in the database, also of tables no longer in service. */
+export async function listExisting(sql: Sql): Promise<ExistingIndex[]> {
   const { rows } = await sql(
     `select n.nspname as schema, c.relname as name, t.relname as table, i.indisvalid as valid,
        i.indoption[case when c.relname ~ '_e' then 1 else 0 end]::int as option
@@ -85,10 +96,10 @@ export async function listExisting(sql: Sql): Promise<Existing[]> {
      where c.relname ~ $1 and n.nspname ~ '^b_[0-9]+$' order by 1, 2`,
     [gridIndexPattern],
   );
-  return rows as Existing[];
+  return rows as ExistingIndex[];
 }
 
-/** Remembers that an index couldn't be made; it isn't tried again for a while. */
+/** Records that an index couldn't be made; it isn't tried again for a while. */
 export async function saveFailure(
   sql: Sql,
   { table_definition_id }: Pick<DeployedTable, 'table_definition_id'>,
@@ -102,8 +113,8 @@ export async function saveFailure(
   );
 }
 
-/** Forgets what nobody has asked for in so many days, and what was asked of tables that are gone. */
-export async function forgetIdle(sql: Sql, days: number): Promise<void> {
+/** Deletes indexes not requested for this many days, and those of tables no longer in service. */
+export async function deleteIdle(sql: Sql, days: number): Promise<void> {
   await sql(
     `delete from grid_index g where last_asked_at < now() - make_interval(days => $1::int)
        or not exists (select from deployed_table d where d.table_definition_id = g.table_definition_id)`,

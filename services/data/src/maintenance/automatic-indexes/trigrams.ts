@@ -1,9 +1,10 @@
-// The extension that indexes text by groups of three letters. Where the database's role may not have it, pages go without.
+// The extension that indexes text by groups of three letters. Where the database's role may not
+// create it, searches use no index.
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 
-/** Makes it available to this session, if that is allowed; tells whether it is. */
+/** Makes the extension available to this session, if that is allowed; answers whether it is. */
 export async function enableTrigrams(client: pg.PoolClient): Promise<{ available: boolean; reason?: string }> {
   const sql = pgSql(client);
   const find = async () => {

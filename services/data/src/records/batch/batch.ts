@@ -2,7 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { DataContext } from '../../context.ts';
 import { run } from '../../postgres/pools.ts';
 import { originOf } from '../../rows/origin.ts';
@@ -39,8 +39,7 @@ export function writeBatch(
     } catch (error) {
       const cycle = findRefusedCycle(table, error);
       if (cycle) throw validationFailed(cycleSentences(table, batch, cycle));
-      const state = findSqlState(error);
-      if (state !== '23505' && state !== '23503') throw error;
+      if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) throw error;
       throw (await findRefusal(ctx, table, batch)) ?? error;
     }
     if (answer) return answer;

@@ -3,7 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isConstraintViolation } from '@almanac/service-kit/postgres/errors';
 import type { DataContext } from '../../context.ts';
 import { run } from '../../postgres/pools.ts';
 import { originOf } from '../../rows/origin.ts';
@@ -40,8 +40,6 @@ export function restoreRecords(
   });
 }
 
-const constraintStates = new Set(['23505', '23503', '23514']);
-
 async function explainRestoration(
   ctx: DataContext,
   table: DeployedTable,
@@ -50,7 +48,7 @@ async function explainRestoration(
 ): Promise<unknown> {
   const cycle = findRefusedCycle(table, error);
   if (cycle) return validationFailed(restoredOn(cycle, ids));
-  if (!constraintStates.has(findSqlState(error) ?? '')) return error;
+  if (!isConstraintViolation(error)) return error;
   const { statement, problems } = restoreProblemsSql(table, ids);
   const found = await run<{ id: number; broken: boolean[] }>(ctx.pools.rows, statement);
   // The first of `broken` stands for none.

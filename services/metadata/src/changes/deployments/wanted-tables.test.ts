@@ -26,12 +26,12 @@ const table: WantedTable = {
 };
 
 describe('requireSendable', () => {
-  it('lets 1,000 tables of 20 columns pass', () => {
+  it('accepts 1,000 tables of 20 columns', () => {
     const wide = { ...table, columns: Array.from({ length: 20 }, () => column) };
     expect(() => requireSendable(Array.from({ length: 1000 }, () => wide))).not.toThrow();
   });
 
-  it('refuses what no message can hold', () => {
+  it('refuses more than a message can hold', () => {
     const long = { ...column, valid_values: ['x'.repeat(60_000)] };
     const tables = [{ ...table, columns: Array.from({ length: 100 }, () => long) }];
     expect(() => requireSendable(tables)).toThrow(expect.objectContaining({ kind: 'validation_failed' }));
@@ -39,7 +39,7 @@ describe('requireSendable', () => {
 });
 
 describe('deployedSnapshot', () => {
-  it('says null where the message has nothing', () => {
+  it('has null for absent fields of the message', () => {
     expect(deployedSnapshot({ ...table, columns: [{ ...column, valid_values: ['A', 'B'] }] })).toMatchObject({
       description: null,
       lookup_display_column_id: null,

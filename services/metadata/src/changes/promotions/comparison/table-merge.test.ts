@@ -47,7 +47,7 @@ const withColumn = (added: ColumnStructure, table = base): TableStructure => ({
 const namesOf = (table: TableStructure | undefined) => table?.columns.map(({ name }) => name);
 
 describe('what one side changed', () => {
-  it('is taken over, attribute by attribute, beside what the other changed', () => {
+  it('is merged, attribute by attribute, with the changes of the target', () => {
     const source = { ...change(2, { name: 'title', length: 80 }), description: 'ISO 3166' };
     const target = { ...change(2, { is_required: true, valid_values: 'A|B' }), name: 'Nations' };
     const { merged, conflicts } = mergeTable({ base, source, target }, unresolved);
@@ -64,7 +64,7 @@ describe('what one side changed', () => {
     });
   });
 
-  it('may be a new column, which follows the one it follows there', () => {
+  it('may be a new column, which follows the same column as there', () => {
     const source = withColumn(column(10, 'iso3', { position: 2 }));
     source.columns = [1, 10, 2, 3].map(
       (id) => source.columns.find((each) => each.lineage_id === id) as ColumnStructure,
@@ -75,7 +75,7 @@ describe('what one side changed', () => {
     expect(merged?.columns.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('may be the end of a column, and of the look-up that showed it', () => {
+  it('may be the deletion of a column, also as the lookup display column', () => {
     const shown = { ...base, lookup_display_lineage_id: 2 };
     const { merged, conflicts } = mergeTable({ base: shown, source: without(2, shown), target: shown }, unresolved);
     expect(namesOf(merged)).toEqual(['code', 'area']);
@@ -99,7 +99,7 @@ describe('what one side changed', () => {
     expect(conflicts).toMatchObject([{ column: null, attribute: 'column_order', source: ['area', 'name', 'code'] }]);
   });
 
-  it('makes a key column required, whoever made it one', () => {
+  it('makes a key column required, whichever side made it one', () => {
     const { merged } = mergeTable({ base, source: change(2, { is_primary_key: true }), target: base }, unresolved);
     expect(merged?.columns[1]).toMatchObject({ is_primary_key: true, is_required: true });
   });
@@ -110,13 +110,13 @@ describe('a conflict', () => {
   const target = change(2, { length: 100 });
   const conflict = { table: 'countries', column: 'name', attribute: 'length', base: 255, source: 80, target: 100 };
 
-  it('is both changing one attribute to different values; until somebody decides, the target’s stays', () => {
+  it('is one attribute changed to different values; while it is open, the target’s stays', () => {
     const { merged, conflicts } = mergeTable({ base, source, target }, unresolved);
     expect(conflicts).toEqual([{ ...conflict, resolution: null }]);
     expect(merged?.columns[1]?.length).toBe(100);
   });
 
-  it('is decided for one side', () => {
+  it('is resolved for one side', () => {
     for (const [decide, resolution, length] of [
       [forSource, 'source', 80],
       [forTarget, 'target', 100],
@@ -129,17 +129,17 @@ describe('a conflict', () => {
 
   it('is one side deleting a column that the other changed', () => {
     const exists = { table: 'countries', column: 'name', attribute: 'exists', base: true };
-    const gone = { base, source: without(2), target };
-    expect(mergeTable(gone, unresolved).conflicts).toMatchObject([{ ...exists, source: false, target: true }]);
-    expect(namesOf(mergeTable(gone, unresolved).merged)).toEqual(['code', 'name', 'area']);
-    expect(namesOf(mergeTable(gone, forSource).merged)).toEqual(['code', 'area']);
+    const deleted = { base, source: without(2), target };
+    expect(mergeTable(deleted, unresolved).conflicts).toMatchObject([{ ...exists, source: false, target: true }]);
+    expect(namesOf(mergeTable(deleted, unresolved).merged)).toEqual(['code', 'name', 'area']);
+    expect(namesOf(mergeTable(deleted, forSource).merged)).toEqual(['code', 'area']);
     const changed = { base, source, target: without(2) };
     expect(mergeTable(changed, unresolved).conflicts).toMatchObject([{ ...exists, source: true, target: false }]);
     expect(namesOf(mergeTable(changed, unresolved).merged)).toEqual(['code', 'area']);
     expect(namesOf(mergeTable(changed, forSource).merged)).toEqual(['code', 'name', 'area']);
   });
 
-  it('is every difference of two tables that have nothing known in common', () => {
+  it('is every difference of two tables without a known base', () => {
     const { conflicts } = mergeTable(
       { base: undefined, source, target: withColumn(column(9, 'own'), target) },
       unresolved,
@@ -149,7 +149,7 @@ describe('a conflict', () => {
 });
 
 describe('a table that is deleted on the source', () => {
-  it('goes on the target too, unless somebody has changed it there', () => {
+  it('is deleted on the target too, unless it was changed there', () => {
     expect(mergeTable({ base, source: undefined, target: base }, unresolved)).toEqual({
       merged: undefined,
       conflicts: [],
@@ -163,7 +163,7 @@ describe('a table that is deleted on the source', () => {
 });
 
 describe('the difference', () => {
-  it('names renamed, new and deleted columns by lineage, and attributes with what they were and are', () => {
+  it('names renamed, new and deleted columns by lineage, and attributes with both values', () => {
     const to = withColumn(
       column(9, 'iso3', { is_required: true }),
       without(3, change(2, { name: 'title', valid_values: 'A|B' })),
@@ -196,7 +196,7 @@ describe('the difference', () => {
     });
   });
 
-  it('is none when nothing was changed, a whole table when one is new, and nothing but the end when one goes', () => {
+  it('is empty without a change, all of a new table, and only the deletion of a deleted one', () => {
     expect(diffStructures(base, base).change).toBe('unchanged');
     expect(diffStructures(undefined, base)).toMatchObject({ change: 'new', columns: Array(3).fill({ change: 'new' }) });
     expect(diffStructures(base, undefined)).toEqual({ change: 'deleted', attributes: [], columns: [] });
@@ -204,7 +204,7 @@ describe('the difference', () => {
   });
 });
 
-// Two histories of edits that begin at the same base.
+// Two histories of edits that start from the same base.
 type Edit = (table: TableStructure, fresh: number) => TableStructure;
 const lineageArbitrary = fc.integer({ min: 1, max: 4 });
 const columnEdit: fc.Arbitrary<Edit> = fc
@@ -222,7 +222,7 @@ const columnEdit: fc.Arbitrary<Edit> = fc
   .map(
     ([lineage, changes]): Edit =>
       (table) => {
-        const required = lineage === 1 ? { is_required: true } : {}; // it is the key
+        const required = lineage === 1 ? { is_required: true } : {}; // the key column
         return change(lineage, { ...changes, ...required }, table);
       },
   );
@@ -283,7 +283,7 @@ describe('for any two histories', () => {
     });
   });
 
-  it('each attribute is the source’s where only that changed it, the target’s where only that did, and as decided where both did', () => {
+  it('each attribute is the source’s or the target’s where only that changed it, and as resolved where both did', () => {
     check(({ source, target, decide }) => {
       const { merged, conflicts } = mergeTable({ base, source, target }, decide);
       for (const each of merged?.columns ?? []) {
@@ -307,7 +307,7 @@ describe('for any two histories', () => {
     });
   });
 
-  it('promoting twice changes nothing more, and promoting back makes both alike', () => {
+  it('promoting again changes nothing more, and promoting back makes both equal', () => {
     check(({ source, target, decide }) => {
       const { merged } = mergeTable({ base, source, target }, decide);
       const again = mergeTable({ base: source, source, target: merged }, unresolved);
@@ -324,7 +324,7 @@ describe('for any two histories', () => {
     });
   });
 
-  it('the difference from a merge to itself is none, and an empty difference means nothing was changed', () => {
+  it('the difference of a merge and itself is empty, and an empty difference means no change', () => {
     check(({ source, target, decide }) => {
       const merged = mergeTable({ base, source, target }, decide).merged as TableStructure;
       expect(diffStructures(merged, merged).change).toBe('unchanged');
@@ -344,7 +344,7 @@ describe('hierarchies', () => {
     return { key: parent?.foreign_key_table_key, is_hierarchy: parent?.is_hierarchy, conflicts };
   };
 
-  it('come and go like other attributes', () => {
+  it('are merged like other attributes', () => {
     const on = withParent({ is_hierarchy: true });
     expect(merged({ source: on, target: withParent() })).toMatchObject({ is_hierarchy: true, conflicts: [] });
     expect(merged({ base: on, source: withParent(), target: on })).toMatchObject({
@@ -353,7 +353,7 @@ describe('hierarchies', () => {
     });
   });
 
-  it('end where the other side has made the reference another one, or none', () => {
+  it('end where the other side has changed or deleted the reference', () => {
     const on = withParent({ is_hierarchy: true });
     for (const key of [null, 'regions']) {
       const elsewhere = withParent({ foreign_key_table_key: key });
@@ -362,16 +362,16 @@ describe('hierarchies', () => {
     }
   });
 
-  it('were none in what an earlier release has kept', () => {
-    const kept = structuredClone(withParent());
-    for (const each of kept.columns) Reflect.deleteProperty(each, 'is_hierarchy');
-    expect(isSameTable(kept, withParent())).toBe(true);
+  it('are absent in a base that an earlier release stored', () => {
+    const stored = structuredClone(withParent());
+    for (const each of stored.columns) Reflect.deleteProperty(each, 'is_hierarchy');
+    expect(isSameTable(stored, withParent())).toBe(true);
     const on = withParent({ is_hierarchy: true });
-    expect(merged({ base: kept, source: on, target: withParent() })).toMatchObject({
+    expect(merged({ base: stored, source: on, target: withParent() })).toMatchObject({
       is_hierarchy: true,
       conflicts: [],
     });
-    const gone = mergeTable({ base: kept, source: base, target: withParent() }, () => undefined);
-    expect([gone.merged?.columns.length, gone.conflicts]).toEqual([3, []]);
+    const deleted = mergeTable({ base: stored, source: base, target: withParent() }, () => undefined);
+    expect([deleted.merged?.columns.length, deleted.conflicts]).toEqual([3, []]);
   });
 });
