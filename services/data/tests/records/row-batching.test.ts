@@ -10,8 +10,8 @@ import { callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import type { DataContext } from '../../src/context.ts';
-import { readRow } from '../../src/records/single-rows.ts';
 import { createRecord, updateRecord } from '../../src/records/records.ts';
+import { readRow } from '../../src/records/single-rows.ts';
 import { dataTypes } from '../../src/values/value-types.ts';
 import { create, type DataNet, deploy, givenData } from '../given.ts';
 

@@ -43,8 +43,6 @@ export function restoreRecords(
   });
 }
 
-
-
 async function explainRestoration(pools: Pools, table: DeployedTable, ids: string[], error: unknown): Promise<unknown> {
   const cycle = findRefusedCycle(table, error);
   if (cycle) return validationFailed(restoredOn(cycle, ids));
