@@ -2,6 +2,18 @@
 // dependency-cruiser (npm run check).
 const anyService = '^services/([^/]+)/';
 
+// The folders of service-kit in layers: a folder imports only from layers above its own.
+const kitLayers = [
+  ['config', 'text'],
+  ['messaging/bus', 'postgres'],
+  ['caller', 'messaging/amqp', 'messaging/postgres', 'observability'],
+  ['observability/tracing', 'tls'],
+  ['http', 'messaging'],
+  ['api', 'rpc'],
+  ['process', 'rights'],
+];
+const kitFiles = (folders) => `^packages/service-kit/src/(${folders.join('|')})/[^/]+$`;
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
@@ -19,6 +31,13 @@ export default {
       from: { path: '^(packages|scripts)/' },
       to: { circular: true },
     },
+    ...kitLayers.map((folders, layer) => ({
+      name: `service-kit-layer-${layer + 1}`,
+      comment: 'The folders of service-kit are layers; types count too.',
+      severity: 'error',
+      from: { path: kitFiles(folders), pathNot: '[.](test|suite)[.]ts$' },
+      to: { path: kitFiles(kitLayers.slice(layer).flat()), pathNot: '^packages/service-kit/src/$1/[^/]+$' },
+    })),
     {
       name: 'no-service-imports-a-service',
       comment: 'Services share protos/ and service-kit, never source; ask over gRPC or listen to an event.',
