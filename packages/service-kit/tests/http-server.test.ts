@@ -1,21 +1,21 @@
 import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair } from 'jose';
 import { z } from 'zod';
-import { idTextSchema, nameSchema } from '../api/input.ts';
-import { JsonText, route } from '../api/route.ts';
+import { idTextSchema, nameSchema } from '../src/api/input.ts';
+import { JsonText, route } from '../src/api/route.ts';
 import {
   type CallContext,
   type ContextSigner,
   createContextSigner,
   createContextVerifier,
-} from '../caller/call-context.ts';
-import { ServiceError } from '../errors.ts';
-import { limits } from '../limits.ts';
-import type { AuditAct } from '../messaging/audit.ts';
-import { Health } from '../observability/health.ts';
-import { createLogger } from '../observability/logger.ts';
-import { createMetrics } from '../observability/metrics.ts';
-import { createHttpServer, type HttpServer } from './http-server.ts';
+} from '../src/caller/call-context.ts';
+import { ServiceError } from '../src/errors.ts';
+import { limits } from '../src/limits.ts';
+import type { AuditAct } from '../src/messaging/audit.ts';
+import { Health } from '../src/observability/health.ts';
+import { createLogger } from '../src/observability/logger.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+import { createHttpServer, type HttpServer } from '../src/process/http-server.ts';
 
 const base = { tag: 'Things', summary: 'A thing' };
 const thing = route({

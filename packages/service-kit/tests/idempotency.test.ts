@@ -1,8 +1,8 @@
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { createPool, pgSql, withTransaction } from '../postgres/database.ts';
-import type { CallContext } from './call-context.ts';
+import { createPool, pgSql, withTransaction } from '../src/postgres/database.ts';
+import type { CallContext } from '../src/caller/call-context.ts';
 import {
   type Answer,
   answerOnce,
@@ -12,7 +12,7 @@ import {
   makeOnce,
   readIdempotencyKey,
   sweepAnswers,
-} from './idempotency.ts';
+} from '../src/caller/idempotency.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let pool: pg.Pool;

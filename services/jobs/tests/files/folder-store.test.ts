@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { toServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { mountFolderServer } from './folder-server.ts';
-import { createFolderStore, type FolderStore } from './folder-store.ts';
-import { describeObjectStore } from './object-store.suite.ts';
-import { contentDisposition, keyOfLink, newObjectKey } from './object-store.ts';
+import { mountFolderServer } from '../../src/files/object-store/folder-server.ts';
+import { createFolderStore, type FolderStore } from '../../src/files/object-store/folder-store.ts';
+import { describeObjectStore } from '../../src/files/object-store/object-store.suite.ts';
+import { contentDisposition, keyOfLink, newObjectKey } from '../../src/files/object-store/object-store.ts';
 
 let folder: string;
 let server: Server;

@@ -9,7 +9,7 @@ const run = join(import.meta.dirname, 'run.ts');
 function runWith(create: string, readConfig = 'return {};'): Promise<{ code: number | null; output: string }> {
   const script = `
     import { runService } from ${JSON.stringify(run)};
-    import { ConfigError } from ${JSON.stringify(join(import.meta.dirname, '../config/config.ts'))};
+    import { ConfigError } from ${JSON.stringify(join(import.meta.dirname, '../src/config/config.ts'))};
     const failure = Object.assign(new TypeError('it broke'), { code: 'E_BROKEN', input: 'amqp://u:s3cret@host', query: 's3cret' });
     await runService({
       name: 'test',
