@@ -1,21 +1,14 @@
 // One project for each layer of tests; `npm test` chooses those that need nothing but Node (scripts/test.ts), .ci/run the rest.
-const transform = {
-  '\\.ts$': [
-    '@swc/jest',
-    { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' }, sourceMaps: 'inline' },
-  ],
-};
-
 const ofTestkit = (name) => `<rootDir>/packages/testkit/src/${name}.ts`;
 
-const project = (displayName, testMatch, setup, setupFiles = []) => ({
+const project = (displayName, testMatch, setup, setupFilesAfterEnv = []) => ({
   displayName,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
-  extensionsToTreatAsEsm: ['.ts'],
-  transform,
+  transform: {},
+  testRunner: ofTestkit('jest-test-runner'),
   testPathIgnorePatterns: ['/node_modules/', '/generated/'],
   modulePathIgnorePatterns: ['<rootDir>/.almanac'],
-  setupFiles,
+  setupFilesAfterEnv,
   globalSetup: ofTestkit(`${setup}-setup`),
   globalTeardown: ofTestkit(`${setup}-teardown`),
 });

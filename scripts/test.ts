@@ -86,15 +86,11 @@ async function runPart(part: Part, words: string[]): Promise<Counts> {
 /** Answers jest's exit code; not 0 when it had to be ended, be its tests green or not. */
 function run(part: Part, outputFile: string, args: string[]): Promise<number> {
   return new Promise((done) => {
-    const jestProcess = spawn(
-      process.execPath,
-      ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, ...args],
-      {
-        cwd: root,
-        env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' },
-        stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file; jest's own lines come on stderr
-      },
-    );
+    const jestProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', jest, ...args], {
+      cwd: root,
+      env: { ...process.env, NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
+      stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file; jest's own lines come on stderr
+    });
     running = jestProcess;
     const end = (why: string) => {
       console.error(`The ${part} tests ${why} and are ended.`);
