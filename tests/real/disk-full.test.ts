@@ -28,7 +28,7 @@ beforeAll(async () => {
     max_wal_senders: '0',
   };
   cluster = await startPostgres({ parent: folder, more });
-  data = await startData((await createTestDatabase('data', cluster.url)).url, await createTestKeys());
+  data = await startData((await createTestDatabase('data', { clusterUrl: cluster.url })).url, await createTestKeys());
   await data.apply('first', [
     {
       id: table,

@@ -1,10 +1,8 @@
-// What billing's tests begin with: a migrated database, a context over it, and accounts with open books.
-import { join } from 'node:path';
 import type { CallContext, Issuer } from '@almanac/service-kit/call-context';
 import { createPool, pgSql, type Sql } from '@almanac/service-kit/database';
 import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
-import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
+import { queueLonger } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { openAccount } from '../src/account-billing.ts';
 import { reserveCalls } from '../src/call-leases.ts';
@@ -36,9 +34,8 @@ export const callOf = (accountId: number, issuer: Issuer = 'gateway'): CallConte
 });
 
 export async function givenBilling(): Promise<Billing> {
-  const database = await createTestDatabase('billing');
+  const database = await createServiceDatabase('billing');
   const logger = createLogger('billing', 'silent');
-  await migrate({ databaseUrl: database.url, directory: join(import.meta.dirname, '../prisma/migrations'), logger });
   const pool = createPool({ url: database.url, name: 'billing-test', max: 20, logger });
   queueLonger(pool);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });

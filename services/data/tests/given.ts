@@ -10,7 +10,8 @@ import type { RpcCaller, RpcClient, RpcHandlers } from '@almanac/service-kit/rpc
 import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc-server';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, queueLonger, type TestDatabase } from '@almanac/testkit/postgres';
+import { queueLonger, type TestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import pg from 'pg';
 import { readConfig } from '../src/config.ts';
 import type { DataContext } from '../src/context.ts';
@@ -43,7 +44,7 @@ type Options = { database?: TestDatabase; keys?: TestKeys; env?: Record<string, 
 /** Starts data on a new database, or once more on one that is there; `env` adds settings, `log` takes its lines. */
 export async function givenData(options: Options = {}): Promise<DataNet> {
   const keys = options.keys ?? (await createTestKeys());
-  const database = options.database ?? (await createTestDatabase('data'));
+  const database = options.database ?? (await createServiceDatabase('data'));
   const rights = new Map<number, Held | null>();
   const identity = await startIdentity(keys, rights);
   const config = readConfig({

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { createPool } from '@almanac/service-kit/database';
 import { createLogger } from '@almanac/service-kit/logger';
-import { migrate } from '@almanac/service-kit/migrate';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import type { TestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { createPrisma } from '../src/database.ts';
 import { sweep } from '../src/housekeeping.ts';
 import { createSigningKeys } from '../src/signing-keys.ts';
@@ -17,9 +17,8 @@ describe('what is kept', () => {
     createSigningKeys({ prisma, encryptionKey: key, previousEncryptionKey, accessTokenSeconds: 7_200 });
 
   beforeAll(async () => {
-    database = await createTestDatabase('identity_keeping');
+    database = await createServiceDatabase('identity');
     const logger = createLogger('identity', 'silent');
-    await migrate({ databaseUrl: database.url, directory: `${import.meta.dirname}/../prisma/migrations`, logger });
     pool = createPool({ url: database.url, name: 'identity-test', logger });
     prisma = createPrisma(pool);
   });

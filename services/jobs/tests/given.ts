@@ -19,6 +19,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { spawnService, untilReady } from '@almanac/testkit/service-process';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { type JobsConfig, readConfig } from '../src/config.ts';
@@ -75,7 +76,7 @@ export type Jobs = {
 
 export async function givenJobs(options: Options = {}): Promise<Jobs> {
   const log = watchLog();
-  const [database, busDatabase] = await Promise.all([createTestDatabase('jobs'), createTestDatabase('bus')]);
+  const [database, busDatabase] = await Promise.all([createServiceDatabase('jobs'), createTestDatabase('bus')]);
   const folder = await mkdtemp(join(tmpdir(), 'almanac-jobs-'));
   const keys = await createTestKeys();
   const neighbours = new Neighbours();

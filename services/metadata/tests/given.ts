@@ -7,7 +7,7 @@ import { gather, startBus } from '@almanac/testkit/bus';
 import { createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import type pg from 'pg';
 import { z } from 'zod';
 import { type MetadataConfig, readConfig } from '../src/config.ts';
@@ -35,7 +35,7 @@ export async function startMetadata(
   data?: { keys: TestKeys; address: string },
 ): Promise<Metadata> {
   const keys = data?.keys ?? (await createTestKeys());
-  const [neighbours, database] = await Promise.all([startNeighbours(keys), createTestDatabase('metadata')]);
+  const [neighbours, database] = await Promise.all([startNeighbours(keys), createServiceDatabase('metadata')]);
   const read = readConfig({
     ...keys.env,
     METADATA_HTTP_PORT: '0',
