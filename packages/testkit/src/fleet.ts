@@ -80,6 +80,8 @@ export async function startFleet({ drainSeconds, instances = 2, from }: Options)
       ALMANAC_LOG_LEVEL: 'error',
       ALMANAC_DRAIN_SECONDS: String(drainSeconds),
       NODE_COMPILE_CACHE: join(folder, 'cache'),
+      NODE_ENV: 'test',
+      IDENTITY_PASSWORD_MEMORY_KIB: '8',
       IDENTITY_KEY_ENCRYPTION_KEY: secret(),
       JOBS_OBJECT_STORE_URL: pathToFileURL(join(folder, 'objects')).href,
       JOBS_SMTP_URL: pathToFileURL(join(folder, 'mail')).href,

@@ -52,6 +52,8 @@ export async function startSystem(options: StartOptions = {}): Promise<RunningSy
       ...process.env,
       NODE_OPTIONS: '',
       ALMANAC_LOG_LEVEL: 'trace',
+      NODE_ENV: 'test',
+      IDENTITY_PASSWORD_MEMORY_KIB: '8', // tests log in often
       PORT: '0',
       ALMANAC_HOME: folder,
       ...servers,

@@ -21,6 +21,8 @@ export type IdentityConfig = {
   grantSeconds: number;
   /** How long somebody stays logged in at the pages. */
   sessionSeconds: number;
+  /** The memory of one argon2id hash of a password; what an attacker pays for each guess. */
+  passwordMemoryKib: number;
   secrets: {
     databaseUrl: string;
     /** 32 bytes: encrypts the private signing keys at rest; what pages sign with is derived from it. */
@@ -29,6 +31,9 @@ export type IdentityConfig = {
     previousKeyEncryptionKey?: Buffer;
   };
 };
+
+/** With two passes, what OWASP asks of argon2id at least. */
+const leastPasswordMemoryKib = 19_456;
 
 /** Reads the environment; every problem is reported together. */
 export function readConfig(env: Environment): IdentityConfig {
@@ -56,6 +61,12 @@ export function readConfig(env: Environment): IdentityConfig {
       default: 12 * 3_600,
       min: 300,
       max: 30 * 86_400,
+    }),
+    passwordMemoryKib: read.integer('IDENTITY_PASSWORD_MEMORY_KIB', 'the memory of a password hash in KiB', {
+      default: leastPasswordMemoryKib,
+      // Tests hash hundreds of passwords; argon2 itself needs 8 KiB.
+      min: env.NODE_ENV === 'test' ? 8 : leastPasswordMemoryKib,
+      max: 1_048_576,
     }),
     secrets: {
       databaseUrl: readDatabaseUrl(read, 'identity'),

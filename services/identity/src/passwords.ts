@@ -1,11 +1,11 @@
-// People's passwords: argon2id (19 MiB, 2 passes, 1 lane), a few at once so that a flood of log-ins can't take all memory.
+// People's passwords: argon2id (2 passes, 1 lane), a few at once so that a flood of log-ins can't take all memory.
 import { argon2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { sameDigest } from './digest.ts';
 
 const hash = promisify(argon2);
-const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
+const twoPasses = { passes: 2, parallelism: 1, tagLength: 32 };
 const atOnce = 2;
 const waitingAtMost = 200;
 
@@ -17,7 +17,9 @@ export type Passwords = {
   verify(password: string, stored: string | null | undefined): Promise<boolean>;
 };
 
-export function createPasswords(): Passwords {
+/** `memory`: of one hash, in KiB; a stored hash keeps the memory that it was made with. */
+export function createPasswords(memory: number): Passwords {
+  const cost = { memory, ...twoPasses };
   const turns = createTurns();
   const derive = (password: string, nonce: Buffer, tagLength: number, memory: number, passes: number, lanes: number) =>
     turns(() =>
