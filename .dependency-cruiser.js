@@ -65,7 +65,7 @@ export default {
     {
       name: 'end-to-end-tests-use-the-public-api',
       severity: 'error',
-      from: { path: '^tests/(acceptance|contract)/' },
+      from: { path: '^tests/(acceptance|contract|security|faults)/', pathNot: '[.]real[.]test[.]ts$' },
       to: { path: '^(services|scripts)/' },
     },
     {

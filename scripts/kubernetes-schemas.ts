@@ -1,7 +1,7 @@
 // Cuts JSON Schemas of the kinds in deploy/k8s out of a version of Kubernetes' OpenAPI document, strict ones: no field that it
 // doesn't know. Where to get the document: the npm packages cdk8s-plus-30, -31 … carry it, one version each, in jsii's form, with
 // the definitions' own names. So for another version:
-//   tar xzf "$(npm pack --silent cdk8s-plus-34)" && node scripts/kubernetes-schemas.ts package/.jsii tests/real/kubernetes/schemas/v1.34.json
+//   tar xzf "$(npm pack --silent cdk8s-plus-34)" && node scripts/kubernetes-schemas.ts package/.jsii tests/deploy/kubernetes/schemas/v1.34.json
 import { readFileSync, writeFileSync } from 'node:fs';
 
 type Type = {

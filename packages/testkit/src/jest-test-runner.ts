@@ -1,6 +1,6 @@
 // Runs one test file for Jest (its option `testRunner`). Node imports the file itself, beside the modules that earlier files of the
 // worker have loaded; Jest's own way evaluates express, grpc-js and Prisma again for every file. jest-circus runs the tests
-// as ever: time limits, hooks, `-t` and the text of failures are Jest's.
+// as ever: time limits, hooks, `-t` and the text of failures are Jest's. Setup files export a function, called for each file.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
@@ -11,6 +11,8 @@ import { formatExecError, formatResultsErrors } from 'jest-message-util';
 
 const { describe, it, test, beforeAll, beforeEach, afterAll, afterEach } = circus;
 const globals = { describe, it, test, beforeAll, beforeEach, afterAll, afterEach, expect: jestExpect };
+
+process.setMaxListeners(0); // each logger that writes to standard output adds one
 
 // A server or child process that is still there after a file's last hook has this long to go.
 const goesWithinMs = 30_000;
@@ -37,7 +39,8 @@ export default async function runTestFile(
   Object.assign(globalThis, globals, { console: environment.global.console });
   jestExpect.setState({ testPath: path });
   try {
-    for (const file of [...config.setupFilesAfterEnv, path]) await import(pathToFileURL(file).href);
+    for (const file of config.setupFilesAfterEnv) await (await load(file)).default();
+    await load(path);
     const { testResults, unhandledErrors } = await circus.run();
     const errors = [...unhandledErrors, ...rejections.values(), ...(await findLeftOpen(open))] as (Error | string)[];
     const results = testResults.map(toAssertionResult);
@@ -63,6 +66,8 @@ export default async function runTestFile(
   }
 }
 
+const load = (file: string) => import(pathToFileURL(file).href);
+
 function toAssertionResult({ testPath, status, errors, ...result }: Circus.TestResult): AssertionResult {
   const names = testPath.slice(1); // without the root
   const ended = errors.length > 0 ? 'failed' : 'passed';
@@ -85,11 +90,11 @@ function toAssertionResult({ testPath, status, errors, ...result }: Circus.TestR
 
 /** Notes what a test file may change in the process; answers how to set it back for the next file. */
 function keepProcess(): () => void {
-  const { console } = globalThis;
+  const { console, fetch } = globalThis;
   const env = { ...process.env };
   const folder = process.cwd();
   return () => {
-    globalThis.console = console;
+    Object.assign(globalThis, { console, fetch });
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
     process.chdir(folder);

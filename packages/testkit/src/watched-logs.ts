@@ -15,20 +15,35 @@ export type WatchedLog = {
   expectNoSecret(beside?: Record<string, unknown>): void;
 };
 
-const secrets: Secret[] = [];
-const plain = new Set<string>();
-const refusals: object[] = [];
-const watcher: Watcher = {
-  secret: (secret) => void secrets.push(secret),
-  plain: (value) => void plain.add(value),
-  refusal: (answer) => void refusals.push(answer),
+type Seen = {
+  testFile: string | undefined;
+  secrets: Secret[];
+  plain: Set<string>;
+  refusals: object[];
+  watcher: Watcher;
 };
-let isWatching = false;
+let seen: Seen | undefined;
+
+/** What the requests of this test file have shown; files that run one after the other share this module, not what it saw. */
+function watchFile(): Seen {
+  const { testPath: testFile } = expect.getState();
+  if (seen && seen.testFile === testFile) return seen;
+  const secrets: Secret[] = [];
+  const plain = new Set<string>();
+  const refusals: object[] = [];
+  const watcher: Watcher = {
+    secret: (secret) => void secrets.push(secret),
+    plain: (value) => void plain.add(value),
+    refusal: (answer) => void refusals.push(answer),
+  };
+  globalThis.fetch = watchFetch(globalThis.fetch, watcher);
+  seen = { testFile, secrets, plain, refusals, watcher };
+  return seen;
+}
 
 /** Begins a log; from now on every request of this test file is watched. */
 export function watchLog(): WatchedLog {
-  if (!isWatching) globalThis.fetch = watchFetch(globalThis.fetch, watcher);
-  isWatching = true;
+  const { secrets, plain, refusals, watcher } = watchFile();
   const lines: string[] = [];
   return {
     destination: { write: (line) => void lines.push(line) },

@@ -1,4 +1,4 @@
-// What every object store must do; run for the folder by a unit test and for S3 by tests/real.
+// What every object store must do; run for the folder by a unit test and for S3 by tests/deploy.
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { newObjectKey, ObjectChanged, type ObjectStore } from './object-store.ts';
