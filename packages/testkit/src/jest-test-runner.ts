@@ -15,7 +15,7 @@ const globals = { describe, it, test, beforeAll, beforeEach, afterAll, afterEach
 process.setMaxListeners(0); // each logger that writes to standard output adds one
 
 // A server or child process that is still there after a file's last hook has this long to go.
-const goesWithinMs = 30_000;
+const goesWithinMs = 120_000;
 
 /** Runs the tests of the file at `path`. The file fails, too, by rejections that nothing handles and by what it leaves open. */
 export default async function runTestFile(

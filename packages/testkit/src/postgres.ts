@@ -146,14 +146,6 @@ export async function createTestDatabase(
   return { url: url.href, drop };
 }
 
-/**
- * Lets callers queue longer for a connection than in life, where they are told 503: a test asks for much at once, and a busy machine
- * takes its time.
- */
-export function queueLonger(...pools: pg.Pool[]): void {
-  for (const pool of pools) pool.options.connectionTimeoutMillis = 60_000;
-}
-
 async function execute(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

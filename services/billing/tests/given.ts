@@ -1,7 +1,7 @@
 import type { CallContext, Issuer } from '@almanac/service-kit/call-context';
 import { createPool, pgSql, type Sql } from '@almanac/service-kit/database';
 import { createLogger } from '@almanac/service-kit/logger';
-import { queueLonger } from '@almanac/testkit/postgres';
+import { waitLonger } from '@almanac/testkit/patience';
 import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { openAccount } from '../src/account-billing.ts';
@@ -34,10 +34,10 @@ export const callOf = (accountId: number, issuer: Issuer = 'gateway'): CallConte
 });
 
 export async function givenBilling(): Promise<Billing> {
+  waitLonger();
   const database = await createServiceDatabase('billing');
   const logger = createLogger('billing', 'silent');
   const pool = createPool({ url: database.url, name: 'billing-test', max: 20, logger });
-  queueLonger(pool);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   const ctx: BillingContext = { pool, prisma, logger, leaseSeconds: 30 };
   const sql = pgSql(pool);

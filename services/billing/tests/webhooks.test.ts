@@ -4,6 +4,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc-client';
 import type { Service } from '@almanac/service-kit/run';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { waitLonger } from '@almanac/testkit/patience';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { readConfig } from '../src/config.ts';
@@ -24,6 +25,7 @@ let lastAccount = 0;
 let lastAddress = 0;
 
 beforeAll(async () => {
+  waitLonger();
   keys = await createTestKeys();
   databases = await Promise.all([createServiceDatabase('billing'), createTestDatabase('billing_bus')]);
   [open, closed] = await Promise.all([start(`${older},${newer}`), start('')]);

@@ -130,7 +130,7 @@ describe('a gateway', () => {
     }, 1);
     try {
       await eventually(async () => expectRefused(await call(), 503, 'Service unavailable'));
-      expect([await state('/healthz'), await state('/readyz')]).toEqual([200, 503]);
+      await eventually(async () => expect([await state('/healthz'), await state('/readyz')]).toEqual([200, 503]));
     } finally {
       clearInterval(busy);
     }

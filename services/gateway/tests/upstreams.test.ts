@@ -74,7 +74,7 @@ it('a service that says nothing any more keeps nobody from the others, and is us
 
 it('a service that was busy for two seconds has answered all that came meanwhile (R43)', async () => {
   services.hold();
-  await given({ connectMs: 3_000 });
+  await given({ connectMs: 10_000 });
   const answers = statuses(times(20, atData));
   await eventually(() => expect(services.held).toHaveLength(20));
   services.answer(undefined);

@@ -16,6 +16,7 @@ import { anyPayload, gather, startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { waitLonger } from '@almanac/testkit/patience';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { createServiceDatabase } from '@almanac/testkit/service-database';
@@ -73,6 +74,7 @@ const eventTypes = [
 
 export async function givenIdentity(env: Record<string, string> = {}): Promise<Identity> {
   const log = watchLog();
+  waitLonger();
   const [database, busDatabase] = await Promise.all([createServiceDatabase('identity'), createTestDatabase('bus')]);
   const keys = await createTestKeys();
   const billing = await startBilling(keys);

@@ -7,6 +7,7 @@ import { gather, startBus } from '@almanac/testkit/bus';
 import { createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { waitLonger } from '@almanac/testkit/patience';
 import { createServiceDatabase } from '@almanac/testkit/service-database';
 import type pg from 'pg';
 import { z } from 'zod';
@@ -35,6 +36,7 @@ export async function startMetadata(
   data?: { keys: TestKeys; address: string },
 ): Promise<Metadata> {
   const keys = data?.keys ?? (await createTestKeys());
+  waitLonger();
   const [neighbours, database] = await Promise.all([startNeighbours(keys), createServiceDatabase('metadata')]);
   const read = readConfig({
     ...keys.env,
