@@ -1,4 +1,4 @@
-// `npm test`: the everyday loop. `npm run test:all`: every test that needs nothing but Node. `-- --part NAME`: these parts alone.
+// `npm test`: the everyday loop. `npm run test:all`: every test that needs nothing but Node. `-- --part NAME,NAME`: these parts alone.
 // Other words after `--` go to Jest, which looks for them in all of these: `npm test -- services/data -t history`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -66,14 +66,17 @@ function readArguments(args: string[]): { chosen: Run[]; words: string[] } {
   for (let place = 0; place < args.length; place++) {
     if (args[place] === '--all') isAll = true;
     else if (args[place] !== '--part') words.push(args[place] as string);
-    else if ((args[++place] as string) in parts) named.push([args[place] as Part]);
-    else {
-      console.error(`--part should be one of ${Object.keys(parts).join(', ')}.`);
-      process.exit(2);
-    }
+    else named.push(readRun(args[++place]));
   }
   if (named.length > 0) return { chosen: named, words };
   return { chosen: isAll || words.length > 0 ? all : everyday, words };
+}
+
+function readRun(names = ''): Run {
+  const run = names.split(',');
+  if (run.every((name) => name in parts)) return run as Run;
+  console.error(`--part should be one of ${Object.keys(parts).join(', ')}, or several with commas between them.`);
+  process.exit(2);
 }
 
 async function runParts(run: Run, words: string[]): Promise<Counts> {

@@ -58,8 +58,8 @@ function lookAtNpm(words: string[]): string[] {
     return unknown.map((name) => `there is no check ${name}`);
   }
   if (command === 'test') {
-    const part = rest[rest.indexOf('--part') + 1];
-    return rest.includes('--part') && !parts.includes(part as string) ? [`there is no part ${part}`] : [];
+    const named = rest.includes('--part') ? (rest[rest.indexOf('--part') + 1] ?? '').split(',') : [];
+    return named.filter((part) => !parts.includes(part)).map((part) => `there is no part ${part}`);
   }
   return ['ci', 'start', 'install', 'pack'].includes(command) ? [] : [`npm ${command} is not known here`];
 }
