@@ -9,7 +9,7 @@ const tests = (service: string, name: string) => `services/${service}/tests/${na
 
 const shownBy = {
   jsonBodyBytes: [kit('http'), 'takes a body of exactly the limit and not a byte more'],
-  answerBytes: [tests('data', 'answer-size'), 'are told at the byte'],
+  answerBytes: [tests('data', 'answer-size.slow'), 'are told at the byte'],
   mappingBodyBytes: [tests('jobs', 'import-mappings'), 'refuses a body above 256 kB'],
   webhookBytes: [
     tests('billing', 'webhooks'),
