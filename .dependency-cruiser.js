@@ -69,6 +69,20 @@ export default {
       to: { path: '^(services|scripts)/' },
     },
     {
+      name: 'pure-tests-do-no-io',
+      comment: 'They start nothing: what does is named *.slow.test.ts or lies in tests/ of its package.',
+      severity: 'error',
+      from: { path: '^(packages|services/[^/]+|scripts)/.*[.]test[.]ts$', pathNot: '/tests/|[.]slow[.]test[.]ts$' },
+      to: {
+        path: [
+          '^packages/testkit/src/(?!(call|eventually|json-revivers|keys|random|rights-table|secret-finder|ugly-files|workbooks)[.]ts$)',
+          '^(node:)?(child_process|cluster|dgram|http2?|https|net|tls|worker_threads)$',
+          '^node_modules/(pg|undici)/',
+        ],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'nobody-imports-tests',
       severity: 'error',
       from: { pathNot: '^tests/' },

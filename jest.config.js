@@ -45,7 +45,7 @@ export default {
   workerIdleMemoryLimit: '1.5GB', // modules stay loaded from file to file, and so does what they keep
   testTimeout: 300_000, // a busy machine takes its time; Jest reads it here only, not in a project
   projects: [
-    { ...project('unit', besideSource, [slow]), ...onPostgres },
+    project('unit', besideSource, [slow]),
     project('repository', ['tests/repository/**/*.test.ts']),
     { ...project('service', ofServices, [slow]), ...onPostgres },
     { ...project('slow', [...besideSource, ...ofServices].map(ofSlow)), ...onPostgres },

@@ -8,7 +8,10 @@ const kit = (name: string) => `packages/service-kit/src/${name}.test.ts`;
 const tests = (service: string, name: string) => `services/${service}/tests/${name}.test.ts`;
 
 const shownBy = {
-  jsonBodyBytes: [kit('http'), 'takes a body of exactly the limit and not a byte more'],
+  jsonBodyBytes: [
+    'packages/service-kit/tests/http-server.test.ts',
+    'takes a body of exactly the limit and not a byte more',
+  ],
   answerBytes: [tests('data', 'answer-size.slow'), 'are told at the byte'],
   mappingBodyBytes: [tests('jobs', 'import-mappings'), 'refuses a body above 256 kB'],
   webhookBytes: [
@@ -27,7 +30,7 @@ const shownBy = {
   keyColumnsPerTable: [tests('metadata', 'table-definitions'), 'are at most 200, with at most 31 in the key'],
   nameCodePoints: [kit('input'), 'counts the length of a name in code points'],
   descriptionCodePoints: [kit('input'), 'takes a description of ten thousand code points and no more'],
-  textCellBytes: ['services/data/src/values/checks.test.ts', 'takes a %s of 1 MB and not a byte more'],
+  textCellBytes: ['services/data/tests/value-checks.test.ts', 'takes a %s of 1 MB and not a byte more'],
   uploadBytes: [
     tests('gateway', 'framing'),
     'refuses an upload that says it is larger than 5 GB, before it asks for a token',

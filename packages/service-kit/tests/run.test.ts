@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
-const run = join(import.meta.dirname, 'run.ts');
+const run = join(import.meta.dirname, '../src/run.ts');
 
 /** Runs a service whose `create` has this body; answers how it ended and all that it printed. */
 function runWith(create: string, readConfig = 'return {};'): Promise<{ code: number | null; output: string }> {
   const script = `
     import { runService } from ${JSON.stringify(run)};
-    import { ConfigError } from ${JSON.stringify(join(import.meta.dirname, 'config.ts'))};
+    import { ConfigError } from ${JSON.stringify(join(import.meta.dirname, '../src/config.ts'))};
     const failure = Object.assign(new TypeError('it broke'), { code: 'E_BROKEN', input: 'amqp://u:s3cret@host', query: 's3cret' });
     await runService({
       name: 'test',

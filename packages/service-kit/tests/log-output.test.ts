@@ -4,9 +4,9 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventually } from '@almanac/testkit/eventually';
-import { createLogOutput } from './log-output.ts';
+import { createLogOutput } from '../src/log-output.ts';
 
-const source = resolve(import.meta.dirname, 'log-output.ts');
+const source = resolve(import.meta.dirname, '../src/log-output.ts');
 
 let folder: string;
 beforeAll(() => {

@@ -1,9 +1,9 @@
 import { runInNewContext } from 'node:vm';
 import { createTestDatabase } from '@almanac/testkit/postgres';
-import { createPool } from './database.ts';
-import { ServiceError } from './errors.ts';
-import { describeError, isSecretName, loggable } from './log-values.ts';
-import { createLogger } from './logger.ts';
+import { createPool } from '../src/database.ts';
+import { ServiceError } from '../src/errors.ts';
+import { describeError, isSecretName, loggable } from '../src/log-values.ts';
+import { createLogger } from '../src/logger.ts';
 
 describe('the name of a property', () => {
   it.each([

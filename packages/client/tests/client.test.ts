@@ -2,7 +2,7 @@
 // tests/acceptance/client.test.ts.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { AlmanacError, type ClientOptions, createClient } from './client.ts';
+import { AlmanacError, type ClientOptions, createClient } from '../src/client.ts';
 
 type Seen = { method: string; url: string; authorization?: string; key?: string; exact?: string; body: string };
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | 'hang' | 'hang up';

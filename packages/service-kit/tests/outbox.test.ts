@@ -3,10 +3,10 @@ import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { type BusMessage, UnroutableError } from './bus/message.ts';
-import { createPool, pgSql, withTransaction } from './database.ts';
-import { receiveOnce, sweepInbox } from './inbox.ts';
-import { announce, createOutboxRelay, type OutboxRelay } from './outbox.ts';
+import { type BusMessage, UnroutableError } from '../src/bus/message.ts';
+import { createPool, pgSql, withTransaction } from '../src/database.ts';
+import { receiveOnce, sweepInbox } from '../src/inbox.ts';
+import { announce, createOutboxRelay, type OutboxRelay } from '../src/outbox.ts';
 
 const logger = pino({ level: 'silent' });
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { Agent, createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '@almanac/testkit/eventually';
-import { getJson } from './get-json.ts';
+import { getJson } from '../src/forwarding/get-json.ts';
 
 const agent = new Agent({ keepAlive: true });
 let server: Server;

@@ -1,8 +1,8 @@
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
-import type { CallContext } from './call-context.ts';
-import { createPool, pgSql, withTransaction } from './database.ts';
+import type { CallContext } from '../src/call-context.ts';
+import { createPool, pgSql, withTransaction } from '../src/database.ts';
 import {
   type Answer,
   answerOnce,
@@ -12,7 +12,7 @@ import {
   makeOnce,
   readIdempotencyKey,
   sweepAnswers,
-} from './idempotency.ts';
+} from '../src/idempotency.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let pool: pg.Pool;

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { Browser, readForms } from './browser.ts';
+import { Browser, readForms } from '../src/browser.ts';
 
 describe('forms of a page', () => {
   it('are read with hidden fields, the password field and the buttons, entities decoded', () => {

@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers';
 import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair } from 'jose';
 import { z } from 'zod';
-import { createContextSigner, createContextVerifier } from './call-context.ts';
-import { Health } from './health.ts';
-import { createHttpServer, type HttpServer } from './http.ts';
-import { createLogger } from './logger.ts';
-import { createMetrics } from './metrics.ts';
-import { type Method, route } from './route.ts';
+import { createContextSigner, createContextVerifier } from '../src/call-context.ts';
+import { Health } from '../src/health.ts';
+import { createHttpServer, type HttpServer } from '../src/http.ts';
+import { createLogger } from '../src/logger.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { type Method, route } from '../src/route.ts';
 
 const base = { tag: 'Things', summary: 'A thing' };
 const key = { id: z.string() };

@@ -1,7 +1,7 @@
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { createPool, pgSql, retryTransaction, withTransaction } from './database.ts';
+import { createPool, pgSql, retryTransaction, withTransaction } from '../src/database.ts';
 
 const logger = pino({ level: 'silent' });
 let database: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -6,10 +6,10 @@ import { reviversOf } from '@almanac/testkit/json-revivers';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import fc from 'fast-check';
 import pg from 'pg';
-import { Values } from '../query/statement.ts';
-import { anyBrokenSql } from './check.ts';
-import { jsonCheck } from './json.ts';
-import { type ColumnShape, type DataType, dataTypes, typeOf } from './value-types.ts';
+import { Values } from '../src/query/statement.ts';
+import { anyBrokenSql } from '../src/values/check.ts';
+import { jsonCheck } from '../src/values/json.ts';
+import { type ColumnShape, type DataType, dataTypes, typeOf } from '../src/values/value-types.ts';
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await createTestDatabase('checks');
   client = new pg.Client({ connectionString: database.url, options: '-c timezone=UTC -c datestyle=ISO,YMD' });
   await client.connect();
-  const migrations = join(import.meta.dirname, '../../prisma/migrations');
+  const migrations = join(import.meta.dirname, '../prisma/migrations');
   await client.query(readFileSync(join(migrations, '20261123120000_json_cells/migration.sql'), 'utf8'));
 });
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { toServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { mountFileServer } from './file-server.ts';
-import { createFileStore, type FileStore } from './file-store.ts';
-import { describeObjectStore } from './object-store.suite.ts';
-import { contentDisposition, keyOfLink, newObjectKey } from './object-store.ts';
+import { mountFileServer } from '../src/object-store/file-server.ts';
+import { createFileStore, type FileStore } from '../src/object-store/file-store.ts';
+import { describeObjectStore } from '../src/object-store/object-store.suite.ts';
+import { contentDisposition, keyOfLink, newObjectKey } from '../src/object-store/object-store.ts';
 
 let folder: string;
 let server: Server;

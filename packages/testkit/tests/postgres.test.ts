@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { createTestDatabase } from './postgres.ts';
+import { createTestDatabase } from '../src/postgres.ts';
 
 describe('test databases', () => {
   it('are empty, separate, in UTF-8 and in UTC', async () => {

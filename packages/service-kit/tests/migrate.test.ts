@@ -5,7 +5,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import pg from 'pg';
 import { pino } from 'pino';
-import { migrate } from './migrate.ts';
+import { migrate } from '../src/migrate.ts';
 
 const logger = pino({ level: 'silent' });
 const first = `

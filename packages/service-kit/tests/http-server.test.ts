@@ -1,16 +1,21 @@
 import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair } from 'jose';
 import { z } from 'zod';
-import type { AuditAct } from './audit.ts';
-import { type CallContext, type ContextSigner, createContextSigner, createContextVerifier } from './call-context.ts';
-import { ServiceError } from './errors.ts';
-import { Health } from './health.ts';
-import { createHttpServer, type HttpServer } from './http.ts';
-import { idTextSchema, nameSchema } from './input.ts';
-import { limits } from './limits.ts';
-import { createLogger } from './logger.ts';
-import { createMetrics } from './metrics.ts';
-import { JsonText, route } from './route.ts';
+import type { AuditAct } from '../src/audit.ts';
+import {
+  type CallContext,
+  type ContextSigner,
+  createContextSigner,
+  createContextVerifier,
+} from '../src/call-context.ts';
+import { ServiceError } from '../src/errors.ts';
+import { Health } from '../src/health.ts';
+import { createHttpServer, type HttpServer } from '../src/http.ts';
+import { idTextSchema, nameSchema } from '../src/input.ts';
+import { limits } from '../src/limits.ts';
+import { createLogger } from '../src/logger.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { JsonText, route } from '../src/route.ts';
 
 const base = { tag: 'Things', summary: 'A thing' };
 const thing = route({
