@@ -1,5 +1,6 @@
-// One project for each kind of test; scripts/test.ts says which parts run when, docs/how-to/run-tests.md what each needs. A file's
-// name says how it runs: `*.slow.test.ts` is left out of the everyday loop, `*.real.test.ts` needs programs beside Node.
+// One project for each kind of test; scripts/test.ts says which parts run when,
+// docs/how-to/run-tests.md what each needs. A file's name says how it runs: `*.slow.test.ts` is
+// left out of the everyday loop, `*.real.test.ts` needs programs beside Node.
 const ofTestkit = (name) => `<rootDir>/packages/testkit/src/${name}.ts`;
 const inRoot = (pattern) => `<rootDir>/${pattern}`;
 const slow = '\\.slow\\.test\\.ts$';

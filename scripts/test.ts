@@ -1,5 +1,6 @@
-// `npm test`: the everyday loop. `npm run test:all`: every test that needs nothing but Node. `-- --part NAME,NAME`: these parts alone.
-// Other words after `--` go to Jest, which looks for them in all of these: `npm test -- services/data -t history`.
+// `npm test`: the everyday loop. `npm run test:all`: every test that needs nothing but Node. `--
+// --part NAME,NAME`: these parts alone. Other words after `--` go to Jest, which looks for them in
+// all of these: `npm test -- services/data -t history`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +13,10 @@ const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 
 type Counts = { suites: number; failedSuites: number; passed: number; failed: number; seconds: number };
 
-/** How many workers a part has. One system is shared by all files of a part, and some break parts of it: one at a time. */
+/**
+ * How many workers a part has. One system is shared by all files of a part, and some break parts of
+ * it: one at a time.
+ */
 const parts = {
   unit: 2,
   repository: 2,
@@ -47,7 +51,8 @@ let running: ReturnType<typeof spawn> | undefined;
 
 // Far more than the longest part takes, also on a slow machine: what still runs then has got stuck.
 const partWithinMs = 90 * 60_000;
-// When its report is written, a part is over; a handle that somebody has left open must not keep it for ever.
+// When its report is written, a part is over; a handle that somebody has left open must not keep it
+// for ever.
 const endsWithinMs = 60_000;
 
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => running?.kill(name));
@@ -98,7 +103,8 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
       failed: report?.numFailedTests ?? 0,
       seconds: (performance.now() - begun) / 1000,
     };
-    // A file that can't be loaded, or a set-up that fails, has no failed test to its name; it still counts as one.
+    // A file that can't be loaded, or a set-up that fails, has no failed test to its name; it still
+    // counts as one.
     if (code !== 0 && counts.failed === 0) counts.failed = Math.max(1, counts.failedSuites);
     return counts;
   } finally {

@@ -1,6 +1,7 @@
-// Runs one test file for Jest (its option `testRunner`). Node imports the file itself, beside the modules that earlier files of the
-// worker have loaded; Jest's own way evaluates express, grpc-js and Prisma again for every file. jest-circus runs the tests
-// as ever: time limits, hooks, `-t` and the text of failures are Jest's. Setup files export a function, called for each file.
+// Runs one test file for Jest (its option `testRunner`). Node imports the file itself, beside the
+// modules that earlier files of the worker have loaded; Jest's own way evaluates express, grpc-js
+// and Prisma again for every file. jest-circus runs the tests as ever: time limits, hooks, `-t` and
+// the text of failures are Jest's. Setup files export a function, called for each file.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
@@ -17,7 +18,10 @@ process.setMaxListeners(0); // each logger that writes to standard output adds o
 // A server or child process that is still there after a file's last hook has this long to go.
 const goesWithinMs = 120_000;
 
-/** Runs the tests of the file at `path`. The file fails, too, by rejections that nothing handles and by what it leaves open. */
+/**
+ * Runs the tests of the file at `path`. The file fails, too, by rejections that nothing handles and
+ * by what it leaves open.
+ */
 export default async function runTestFile(
   globalConfig: Config.GlobalConfig,
   config: Config.ProjectConfig,
@@ -88,7 +92,9 @@ function toAssertionResult({ testPath, status, errors, ...result }: Circus.TestR
   };
 }
 
-/** Notes what a test file may change in the process; answers how to set it back for the next file. */
+/**
+ * Notes what a test file may change in the process; answers how to set it back for the next file.
+ */
 function keepProcess(): () => void {
   const { console, fetch } = globalThis;
   const env = { ...process.env };

@@ -1,4 +1,5 @@
-// Real PostgreSQL for tests: one embedded cluster for a whole run (jest-global-setup.ts), one database for each test file.
+// Real PostgreSQL for tests: one embedded cluster for a whole run (jest-global-setup.ts), one
+// database for each test file.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, statSync, writeFileSync } from 'node:fs';
@@ -45,8 +46,9 @@ const isNotInUse = (error: unknown) => (error as { code?: string }).code !== obj
 const signals = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
 /**
- * Starts a PostgreSQL cluster of its own on a free port, in a new folder of `parent`; `stop` ends it and removes the folder. `more`:
- * settings that differ from those of tests, which trust that nothing crashes.
+ * Starts a PostgreSQL cluster of its own on a free port, in a new folder of `parent`; `stop` ends
+ * it and removes the folder. `more`: settings that differ from those of tests, which trust that
+ * nothing crashes.
  */
 export async function startPostgres({ parent = tmpdir(), more = {} }: Options = {}): Promise<Cluster> {
   const folder = join(parent, `almanac-postgres-${process.pid}-${randomBytes(4).toString('hex')}`);
@@ -122,8 +124,8 @@ async function accepting(server: ChildProcess, url: string): Promise<void> {
 type DatabaseOptions = { clusterUrl?: string | undefined; template?: string };
 
 /**
- * An empty database in the run's cluster, or another one, or a copy of a template. Call `drop` when the test file is done;
- * connections left open are ended.
+ * An empty database in the run's cluster, or another one, or a copy of a template. Call `drop` when
+ * the test file is done; connections left open are ended.
  */
 export async function createTestDatabase(
   name = 'test',

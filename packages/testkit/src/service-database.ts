@@ -1,4 +1,5 @@
-// A database of a service, migrated: a copy of a template that the first test file of a run makes, in tens of milliseconds.
+// A database of a service, migrated: a copy of a template that the first test file of a run makes,
+// in tens of milliseconds.
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createLogger } from '@almanac/service-kit/logger';
@@ -12,14 +13,18 @@ type ServiceName = 'billing' | 'data' | 'identity' | 'jobs' | 'metadata';
 
 const templates = new Map<ServiceName, Promise<string>>();
 
-/** A database of this service in the run's cluster, as its migrations leave it. Call `drop` when the test file is done. */
+/**
+ * A database of this service in the run's cluster, as its migrations leave it. Call `drop` when the
+ * test file is done.
+ */
 export async function createServiceDatabase(service: ServiceName): Promise<TestDatabase> {
   const template = templates.get(service) ?? makeTemplate(service);
   templates.set(service, template);
   return createTestDatabase(service, { template: await template });
 }
 
-// Named by its migrations: a cluster that outlives the run keeps no stale one. The advisory lock makes the other worker wait.
+// Named by its migrations: a cluster that outlives the run keeps no stale one. The advisory lock
+// makes the other worker wait.
 async function makeTemplate(service: ServiceName): Promise<string> {
   const directory = resolve(services, service, 'prisma/migrations');
   const hash = createHash('sha256')

@@ -1,4 +1,5 @@
-// The log of a service that runs in the test's own process, looked through for every secret that its test met.
+// The log of a service that runs in the test's own process, looked through for every secret that
+// its test met.
 import { createFinder, describeLeaks, type Secret } from './secret-finder.ts';
 import { type Watcher, watchFetch, watchValue } from './secret-watch.ts';
 
@@ -11,7 +12,10 @@ export type WatchedLog = {
   watched<T extends object>(client: T): T;
   /** Notes secrets that come on no watched way, by the names of their properties. */
   note(value: unknown): void;
-  /** Throws when a secret stands in a line, in an answer that refused something, or in what is given beside. */
+  /**
+   * Throws when a secret stands in a line, in an answer that refused something, or in what is given
+   * beside.
+   */
   expectNoSecret(beside?: Record<string, unknown>): void;
 };
 
@@ -24,7 +28,10 @@ type Seen = {
 };
 let seen: Seen | undefined;
 
-/** What the requests of this test file have shown; files that run one after the other share this module, not what it saw. */
+/**
+ * What the requests of this test file have shown; files that run one after the other share this
+ * module, not what it saw.
+ */
 function watchFile(): Seen {
   const { testPath: testFile } = expect.getState();
   if (seen && seen.testFile === testFile) return seen;

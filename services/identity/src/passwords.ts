@@ -1,4 +1,5 @@
-// People's passwords: argon2id (2 passes, 1 lane), a few at once so that a flood of log-ins can't take all memory.
+// People's passwords: argon2id (2 passes, 1 lane), a few at once so that a flood of log-ins can't
+// take all memory.
 import { argon2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -13,7 +14,10 @@ export const passwordLimits = { minimum: 12, maximum: 200 } as const;
 
 export type Passwords = {
   hash(password: string): Promise<string>;
-  /** False for a wrong password; without a stored hash the same work is done in vain, so that the time tells nothing. */
+  /**
+   * False for a wrong password; without a stored hash the same work is done in vain, so that the
+   * time tells nothing.
+   */
   verify(password: string, stored: string | null | undefined): Promise<boolean>;
 };
 
