@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers';
 import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair } from 'jose';
 import { z } from 'zod';
+import { type Method, route } from '../src/api/route.ts';
 import { createContextSigner, createContextVerifier } from '../src/caller/call-context.ts';
 import { Health } from '../src/observability/health.ts';
 import { createLogger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createHttpServer, type HttpServer } from '../src/process/http-server.ts';
-import { type Method, route } from '../src/api/route.ts';
 
 const base = { tag: 'Things', summary: 'A thing' };
 const key = { id: z.string() };

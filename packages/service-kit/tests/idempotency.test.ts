@@ -1,7 +1,6 @@
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { createPool, pgSql, withTransaction } from '../src/postgres/database.ts';
 import type { CallContext } from '../src/caller/call-context.ts';
 import {
   type Answer,
@@ -13,6 +12,7 @@ import {
   readIdempotencyKey,
   sweepAnswers,
 } from '../src/caller/idempotency.ts';
+import { createPool, pgSql, withTransaction } from '../src/postgres/database.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let pool: pg.Pool;

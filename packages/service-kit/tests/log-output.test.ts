@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { eventually } from '@almanac/testkit/eventually';
 import { createLogOutput } from '../src/observability/log-output.ts';
 
-const source = resolve(import.meta.dirname, 'log-output.ts');
+const source = resolve(import.meta.dirname, '../src/observability/log-output.ts');
 
 let folder: string;
 beforeAll(() => {

@@ -1,9 +1,9 @@
 import { runInNewContext } from 'node:vm';
 import { createTestDatabase } from '@almanac/testkit/postgres';
 import { ServiceError } from '../src/errors.ts';
-import { createPool } from '../src/postgres/database.ts';
 import { describeError, isSecretName, loggable } from '../src/observability/log-redaction.ts';
 import { createLogger } from '../src/observability/logger.ts';
+import { createPool } from '../src/postgres/database.ts';
 
 describe('the name of a property', () => {
   it.each([

@@ -3,10 +3,10 @@ import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
-import { createPool, pgSql, withTransaction } from '../src/postgres/database.ts';
 import { type BusMessage, UnroutableError } from '../src/messaging/bus/message.ts';
 import { receiveOnce, sweepInbox } from '../src/messaging/inbox.ts';
 import { announce, createOutboxRelay, type OutboxRelay } from '../src/messaging/outbox.ts';
+import { createPool, pgSql, withTransaction } from '../src/postgres/database.ts';
 
 const logger = pino({ level: 'silent' });
 let database: TestDatabase;

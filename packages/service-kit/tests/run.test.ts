@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
-const run = join(import.meta.dirname, 'run.ts');
+const run = join(import.meta.dirname, '../src/process/run.ts');
 
 /** Runs a service whose `create` has this body; answers how it ended and all that it printed. */
 function runWith(create: string, readConfig = 'return {};'): Promise<{ code: number | null; output: string }> {

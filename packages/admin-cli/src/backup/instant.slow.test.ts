@@ -40,7 +40,7 @@ const run = async (url: string, text: string) => {
 beforeAll(async () => {
   further = await startPostgres();
   near = await createTestDatabase('near');
-  far = await createTestDatabase('far', further.url);
+  far = await createTestDatabase('far', { clusterUrl: further.url });
   late = await startLateWay(new URL(far.url));
   for (const { url } of [near, far])
     await run(

@@ -13,7 +13,7 @@ let net: DataNet;
 beforeAll(async () => {
   // A crash of PostgreSQL alone loses the data that it has not passed to the system yet.
   cluster = await startPostgres({ more: { synchronous_commit: 'on', full_page_writes: 'on' } });
-  net = await givenData({ database: await createTestDatabase('data', cluster.url) });
+  net = await givenData({ database: await createTestDatabase('data', { clusterUrl: cluster.url }) });
   await deploy(net, [
     { id: table, columns: [{ name: 'n', data_type: 'integer', is_primary_key: true }, { name: 'x' }] },
   ]);

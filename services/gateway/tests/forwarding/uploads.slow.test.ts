@@ -5,7 +5,7 @@ import { useNeighbours } from '../neighbours.ts';
 
 const { services, identity, useGateway } = useNeighbours();
 const gateway = useGateway({
-  timeouts: { headersMs: 4_000, clientMs: 4_000, readMs: 4_000, writeMs: 4_000, sweepMs: 50 },
+  timeouts: { headersMs: 15_000, clientMs: 15_000, readMs: 15_000, writeMs: 15_000, sweepMs: 50 },
 });
 
 /** Sends a file for four times the client's timeout, and returns the status. */
@@ -23,7 +23,7 @@ async function sendSlowly(path: string, headers: Record<string, string>): Promis
   answered.catch(() => {});
   for (let sent = 0; sent < pieces && !sending.destroyed; sent += 1) {
     sending.write(piece);
-    await sleep(1_000);
+    await sleep(3_750);
   }
   sending.end();
   return answered;

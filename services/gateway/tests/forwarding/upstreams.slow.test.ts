@@ -74,7 +74,7 @@ it('a hanging service does not affect the others, and gets calls again when it r
 
 it('a service that was blocked for two seconds then answers all its calls (R43)', async () => {
   services.hold();
-  await given({ connectMs: 3_000 });
+  await given({ connectMs: 10_000 });
   const answers = statuses(times(20, atData));
   await eventually(() => expect(services.held).toHaveLength(20));
   services.answer(undefined);
