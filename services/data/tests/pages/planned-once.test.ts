@@ -55,7 +55,8 @@ async function plansOf(write: (time: number) => Statement): Promise<number> {
     text: 'select custom_plans::int, generic_plans::int from pg_prepared_statements where statement = $1::text',
     values: [text],
   });
-  expect((found?.custom_plans ?? 0) + (found?.generic_plans ?? 0)).toBe(times - 1); // prepared from the second time on
+  // A text is prepared from its second run on; an earlier file of this process may have run it.
+  expect((found?.custom_plans ?? 0) + (found?.generic_plans ?? 0)).toBeGreaterThanOrEqual(times - 1);
   return found?.custom_plans ?? 0;
 }
 
