@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileStore } from '../../services/jobs/src/object-store/file-store.ts';
-import { newObjectKey } from '../../services/jobs/src/object-store/object-store.ts';
+import { createFolderStore } from '../../services/jobs/src/files/object-store/folder-store.ts';
+import { newObjectKey } from '../../services/jobs/src/files/object-store/object-store.ts';
 
 const megabyte = Buffer.alloc(1024 * 1024, 'x');
 const megabytes = async function* (count: number) {
@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 it('a full disk refuses what does not fit as unavailable, leaves none of it, and is got over by making room', async () => {
-  const store = createFileStore({ folder, publicUrl: 'http://127.0.0.1', secret: new Uint8Array(32) });
+  const store = createFolderStore({ folder, publicUrl: 'http://127.0.0.1', secret: new Uint8Array(32) });
   await store.start();
   const put = (key: string, count: number) => store.put(key, megabytes(count), { maxBytes: 1024 ** 3 });
   const [first, second] = [newObjectKey(1, 'exports', 1), newObjectKey(1, 'exports', 2)];

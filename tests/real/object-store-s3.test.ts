@@ -1,7 +1,7 @@
 // The object store against a real S3, whose address comes with ALMANAC_TEST_S3_URL (scripts/servers/ceph-rgw.sh starts a Ceph RGW).
-import { createObjectStore } from '../../services/jobs/src/object-store/connect.ts';
-import { describeObjectStore } from '../../services/jobs/src/object-store/object-store.suite.ts';
-import type { ObjectStore } from '../../services/jobs/src/object-store/object-store.ts';
+import { createObjectStore } from '../../services/jobs/src/files/object-store/create-object-store.ts';
+import { describeObjectStore } from '../../services/jobs/src/files/object-store/object-store.suite.ts';
+import type { ObjectStore } from '../../services/jobs/src/files/object-store/object-store.ts';
 
 const name = 'ALMANAC_TEST_S3_URL';
 let store: ObjectStore;

@@ -160,7 +160,7 @@ describe('by keyboard alone, without JavaScript', () => {
   it('somebody who has forgotten his password gets a mail, sets a new one and goes on to the application', () =>
     withPage(async ({ page, faults }) => {
       await page.goto(authorizeUrl({ state: 'kept' }));
-      await tabTo(page, 'Forgotten your password?');
+      await tabTo(page, 'Forgot your password?');
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/oauth\/password\/forgot/);
       await page.locator('#email:focus').waitFor();
@@ -226,7 +226,7 @@ describe('a screen reader is told', () => {
   - textbox "Password"
   - button "Log in"
   - paragraph:
-    - link "Forgotten your password?"`);
+    - link "Forgot your password?"`);
       await logInByKeyboard(page, { email: made.admin.email, password: 'wrong password' });
       await page.getByRole('alert').waitFor();
       expect(await page.title()).toBe('Problem: log in · Almanac');

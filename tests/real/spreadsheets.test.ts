@@ -5,11 +5,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Cells, copiedRows } from '../../services/jobs/src/formats/copied-rows.ts';
-import { besideEditedRows } from '../../services/jobs/src/formats/editing-sheets.ts';
-import { fileOf, readAll } from '../../services/jobs/src/formats/given-files.ts';
-import { writeXlsx } from '../../services/jobs/src/formats/written-xlsx.ts';
-import { openXlsx } from '../../services/jobs/src/formats/xlsx-file.ts';
+import { type Cells, copiedRows } from '../../services/jobs/src/formats/table-file/copied-rows.ts';
+import { editingExtras } from '../../services/jobs/src/formats/xlsx/editing-sheets.ts';
+import { openXlsx } from '../../services/jobs/src/formats/xlsx/xlsx-reader.ts';
+import { writeXlsx } from '../../services/jobs/src/formats/xlsx/xlsx-writer.ts';
+import { fileOf, readAll } from '../../services/jobs/tests/formats/files.ts';
 
 const run = promisify(execFile);
 const python = '/usr/bin/python3';
@@ -214,7 +214,7 @@ describe('a workbook for editing', () => {
       ['12', '3', 'AT', 'Austria', '1'],
       ['13', '1', '007', '=1', null],
     ]);
-    for await (const part of writeXlsx(shown, rows, besideEditedRows('countries', own))) parts.push(part);
+    for await (const part of writeXlsx(shown, rows, editingExtras('countries', own))) parts.push(part);
     writeFileSync(source, Buffer.concat(parts));
   });
 

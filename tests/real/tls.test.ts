@@ -10,8 +10,8 @@ import { gather } from '@almanac/testkit/bus';
 import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/certificate';
 import { eventually } from '@almanac/testkit/eventually';
 import { type MountedFiles, mountFiles } from '@almanac/testkit/mounted-files';
-import { createObjectStore } from '../../services/jobs/src/object-store/connect.ts';
-import type { ObjectStore } from '../../services/jobs/src/object-store/object-store.ts';
+import { createObjectStore } from '../../services/jobs/src/files/object-store/create-object-store.ts';
+import type { ObjectStore } from '../../services/jobs/src/files/object-store/object-store.ts';
 import { type OwnBroker, startOwnBroker } from './own-broker.ts';
 
 const authority = createAuthority();

@@ -52,8 +52,8 @@ async function uploadTo(env: NodeJS.ProcessEnv): Promise<Upload | undefined> {
   const url = env.JOBS_OBJECT_STORE_URL;
   if (!url || url.startsWith('file:')) return undefined;
   const [{ createObjectStore }, { keyOfLink }] = await Promise.all([
-    import('../../../services/jobs/src/object-store/connect.ts'),
-    import('../../../services/jobs/src/object-store/object-store.ts'),
+    import('../../../services/jobs/src/files/object-store/create-object-store.ts'),
+    import('../../../services/jobs/src/files/object-store/object-store.ts'),
   ]);
   const store = createObjectStore({ url, publicUrl: '' });
   return async (link, content) => {

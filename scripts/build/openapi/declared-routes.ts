@@ -5,8 +5,8 @@ import type { Route } from '@almanac/service-kit/api/route';
 import { routes as billingRoutes } from '../../../services/billing/src/http.ts';
 import { dataRoutes } from '../../../services/data/src/http.ts';
 import { identityRoutes } from '../../../services/identity/src/http.ts';
-import { routes as jobsRoutes } from '../../../services/jobs/src/http.ts';
-import { routes as metadataRoutes } from '../../../services/metadata/src/http.ts';
+import { jobsRoutes } from '../../../services/jobs/src/http.ts';
+import { metadataRoutes } from '../../../services/metadata/src/http.ts';
 
 // Declarations use no part of a service: every member that they read of this context is a stub.
 const nothing: never = new Proxy(() => nothing, { get: () => nothing, apply: () => nothing }) as never;

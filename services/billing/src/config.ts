@@ -11,16 +11,20 @@ import {
 export type BillingConfig = {
   common: CommonConfig;
   rpcPort: number;
-  /** How long a lease lives without a word from its gateway; then its unserved calls are taken back. */
+  /**
+   * How long a lease lives without a report of its gateway; then its unused calls are reclaimed.
+   */
   leaseSeconds: number;
   secrets: {
     databaseUrl: string;
-    /** Of the payment provider's messages, `whsec_…`; none: it has no way in. */
+    /**
+     * The secrets of the payment provider's messages, `whsec_…`; without one there is no endpoint.
+     */
     webhooks: string[];
   };
 };
 
-/** Reads the environment; every problem is reported together. */
+/** Reads the environment; throws one error with all problems. */
 export function readConfig(env: Environment): BillingConfig {
   const read = new ConfigReader(env);
   return read.finish({
@@ -35,7 +39,7 @@ export function readConfig(env: Environment): BillingConfig {
   });
 }
 
-// Two at most: the one in use, and the one it is being replaced by.
+// Two at most: the one in use and its replacement.
 function readWebhookSecrets(read: ConfigReader): string[] {
   const text = read.text('BILLING_WEBHOOK_SECRETS', 'one secret or two, separated by a comma', { default: '' });
   const secrets = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));

@@ -1,4 +1,4 @@
-// What billing's functions are given.
+// What billing's functions work with.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import type pg from 'pg';
 import type { PrismaClient } from './generated/prisma/client.ts';

@@ -1,4 +1,4 @@
-// Billing as a process: plans, allowances, counters, and the leases by which gateways count calls.
+// Billing as a process: plans, allowances, usage, and call leases.
 import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createBilling, migrateBilling } from './service.ts';

@@ -1,19 +1,19 @@
-// What gateways, identity and operators ask billing over gRPC, and who may ask what.
+// The gRPC handlers for gateways, identity and operators, and the callers of each method.
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
-import { getAccountBilling, openAccount } from './account-billing.ts';
-import { updateAccountBilling } from './account-changes.ts';
-import { reserveCalls } from './call-leases.ts';
-import { settleCalls } from './call-settlement.ts';
+import { getAccountBilling, openAccount } from './accounts/account-billing.ts';
+import { updateAccountBilling } from './accounts/account-changes.ts';
+import { listBillingEvents } from './accounts/billing-history.ts';
 import type { BillingContext } from './context.ts';
-import { addOverageRate, listOverageRates } from './overage-rates.ts';
-import { listBillingEvents } from './payments/billing-history.ts';
+import { reserveCalls } from './leases/call-leases.ts';
+import { settleCalls } from './leases/call-settlement.ts';
+import { addOverageRate, listOverageRates } from './statements/overage-rates.ts';
 import { readStatement } from './statements/statement.ts';
 import { statementCsv } from './statements/statement-csv.ts';
-import { readMonthlyUsage } from './usage.ts';
+import { readMonthlyUsage } from './usage/usage.ts';
 
-/** The handlers; the account is always the one of the signed context. */
+/** The handlers; the account always comes from the signed context. */
 export function createHandlers(ctx: BillingContext): RpcHandlers<'billing'> {
   return {
     ReserveCalls: (call, request) => reserveCalls(ctx, call, request),

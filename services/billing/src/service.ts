@@ -1,4 +1,5 @@
-// Billing, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
+// Constructs billing; no other file creates its parts. They start in the order of the list and stop
+// in reverse.
 import { join } from 'node:path';
 import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
 import { createLogger } from '@almanac/service-kit/observability/logger';
@@ -11,19 +12,19 @@ import { createLifecycle, createServiceRuntime } from '@almanac/service-kit/proc
 import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Express } from 'express';
-import { consumeAccountEvents } from './account-events.ts';
+import { consumeAccountEvents } from './accounts/account-events.ts';
 import type { BillingConfig } from './config.ts';
 import type { BillingContext } from './context.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { routes } from './http.ts';
+import { createLeaseMaintenance } from './leases/lease-maintenance.ts';
 import { createStandardWebhooks } from './payments/standard-webhooks.ts';
 import { mountPaymentWebhook } from './payments/webhook-endpoint.ts';
 import { callers, createHandlers } from './rpc.ts';
-import { createSweeper } from './sweeper.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
 
-/** Brings the database up to date; safe when several instances do it at once. */
+/** Migrates the database; several instances may do it at the same time. */
 export async function migrateBilling(config: BillingConfig): Promise<void> {
   const logger = createLogger('billing', config.common.logLevel);
   await migrate({ databaseUrl: config.secrets.databaseUrl, directory, logger });
@@ -42,7 +43,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
   const relay = createOutboxRelay({ pool, bus, logger });
   watchPools(metrics, { billing: pool });
   watchOutbox(metrics, [relay]);
-  metrics.gauge('almanac_call_leases_open', 'Leases gateways hold.', () => countOpenLeases(context));
+  metrics.gauge('almanac_call_leases_open', 'Open leases of gateways.', () => countOpenLeases(context));
   const rpc = createRpcServer({
     service: 'billing',
     host,
@@ -75,7 +76,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'consumers', start: () => consumeAccountEvents(context, bus) },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
-    createSweeper({ pool, logger, leaseSeconds: config.leaseSeconds }),
+    createLeaseMaintenance({ pool, logger, leaseSeconds: config.leaseSeconds }),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

@@ -1,4 +1,5 @@
-// What billing's tests begin with: a migrated database, a context over it, and accounts with open books.
+// Fixtures of billing's tests: a migrated database, a context over it, and accounts with open
+// books.
 import { join } from 'node:path';
 import type { CallContext, Issuer } from '@almanac/service-kit/caller/call-context';
 import { createLogger } from '@almanac/service-kit/observability/logger';
@@ -6,17 +7,17 @@ import { createPool, pgSql, type Sql } from '@almanac/service-kit/postgres/datab
 import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { openAccount } from '../src/account-billing.ts';
-import { reserveCalls } from '../src/call-leases.ts';
-import { settleCalls } from '../src/call-settlement.ts';
+import { openAccount } from '../src/accounts/account-billing.ts';
 import type { BillingContext } from '../src/context.ts';
 import { PrismaClient } from '../src/generated/prisma/client.ts';
+import { reserveCalls } from '../src/leases/call-leases.ts';
+import { settleCalls } from '../src/leases/call-settlement.ts';
 
 export type Billing = {
   ctx: BillingContext;
   sql: Sql;
   databaseUrl: string;
-  /** Opens the books of a fresh account and answers a call of it. */
+  /** Opens the books of a new account and returns a call of it. */
   account(plan?: string, allowance?: number): Promise<CallContext>;
   /** Reports calls served on one day. */
   settle(call: CallContext, report: Report): Promise<{ lease_open: boolean }>;

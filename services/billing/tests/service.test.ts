@@ -1,5 +1,4 @@
-// Billing as it runs: over HTTP, gRPC and the bus.
-
+// Billing as a service: over HTTP, gRPC and the bus.
 import { createContextSigner, type Issuer } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
@@ -53,7 +52,7 @@ afterAll(async () => {
 const as = (issuer: 'gateway' | 'identity' | 'operator' | 'metadata') =>
   (clients[issuer] as ClosableRpcClient<'billing'>).client;
 
-/** Serves calls of an account by way of a lease. */
+/** Reserves and reports calls of an account. */
 async function serve(accountId: number, served: { day: string; method: string; resource: string; calls: number }[]) {
   await as('operator').OpenAccount({ accountId }, { plan: 'business' });
   const lease = await as('gateway').ReserveCalls({ accountId }, { gateway_id: 'g', wanted: 100 });
@@ -77,7 +76,7 @@ describe('GET /usage', () => {
     call = createCaller(baseUrl, keys, { accountId: 1 });
   });
 
-  it('tells calls per day, method, resource and application of this account only', async () => {
+  it('lists calls per day, method, resource and application of this account only', async () => {
     const { status, body } = await call('GET', '/api/v1/usage');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -126,7 +125,7 @@ describe('GET /usage', () => {
     expect([status, body.error, body.errors.length]).toEqual([400, 'Bad request', 1]);
   });
 
-  it('says what a day is, to whom names one before the first', async () => {
+  it('explains the format of a day that is out of range', async () => {
     const { body } = await call('GET', '/api/v1/usage?from=0000-01-01');
     expect(body.errors).toEqual(['from must be a date, YYYY-MM-DD']);
   });
@@ -182,11 +181,11 @@ describe('GET /usage/statement', () => {
   });
 });
 
-describe('what operators ask', () => {
+describe('the RPCs of operators', () => {
   const account = { accountId: 13 };
   beforeAll(() => serve(13, [{ day: dayOfMonth(1), method: 'GET', resource: 'domains', calls: 5 }]));
 
-  it('is the usage and the statement of a month', async () => {
+  it('return the usage and the statement of a month', async () => {
     const month = dayOfMonth(1).slice(0, 7);
     expect(await as('operator').GetUsage(account, { month: '' })).toMatchObject({
       month,
@@ -198,7 +197,7 @@ describe('what operators ask', () => {
     await expect(as('operator').GetUsage(account, { month: '2099-01' })).rejects.toMatchObject({ kind: 'bad_request' });
   });
 
-  it('is what was said of an account, the last first', async () => {
+  it('return the billing events of an account, newest first', async () => {
     await as('operator').UpdateAccountBilling(account, { plan: 'enterprise', allowance: 60_000 });
     await as('operator').UpdateAccountBilling(account, { billing_status: 'overdue' });
     const { events } = await as('operator').ListBillingEvents(account, {});
@@ -209,7 +208,7 @@ describe('what operators ask', () => {
     expect(await as('operator').ListBillingEvents({ accountId: 12 }, {})).toEqual({ events: [] });
   });
 
-  it('is what overage costs, and nobody else sets it', async () => {
+  it('set and return the price of overage; other callers are refused', async () => {
     const rate = { plan: 'plus', currency: 'EUR', price_per_1000: '1.25' };
     const added = await as('operator').AddOverageRate({ accountId: 0 }, rate);
     expect(added).toMatchObject({ ...rate, price_per_1000: '1.2500' });
@@ -222,10 +221,10 @@ describe('what operators ask', () => {
   });
 });
 
-describe('who may ask what', () => {
+describe('the permissions of callers', () => {
   const account = { accountId: 3 };
   const refused = { kind: 'forbidden' };
-  it('is decided by who signed the context', async () => {
+  it('follow from the issuer of the context', async () => {
     await as('identity').OpenAccount(account, { plan: 'plus' });
     await expect(as('gateway').OpenAccount(account, { plan: 'plus' })).rejects.toMatchObject(refused);
     await expect(as('metadata').GetAccountBilling(account, {})).rejects.toMatchObject(refused);
@@ -270,7 +269,7 @@ describe('the bus', () => {
     expect(await read()).toMatchObject({ plan: 'business' });
   });
 
-  it('gives up what is no event at once, and goes on', async () => {
+  it('dead-letters malformed events at once, and continues', async () => {
     const bus = await connectAs('identity');
     const message = (payload: Record<string, unknown>) => ({
       v: 1 as const,
@@ -287,17 +286,17 @@ describe('the bus', () => {
     );
   });
 
-  it('hears of a changed account', async () => {
+  it('announces a changed account', async () => {
     const bus = await connectAs('gateway');
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     await bus.subscribe(
       samePayload(['billing.account.changed'], anyPayload),
-      (message) => void heard.push(message.payload),
+      (message) => void received.push(message.payload),
     );
     await as('operator').OpenAccount({ accountId: 5 }, { plan: 'free' });
     await eventually(async () => {
       await as('operator').UpdateAccountBilling({ accountId: 5 }, { plan: 'plus' });
-      expect(heard).toContainEqual({ account_id: 5 });
+      expect(received).toContainEqual({ account_id: 5 });
     });
   });
 });

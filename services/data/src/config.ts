@@ -13,21 +13,29 @@ export type DataConfig = {
   common: CommonConfig;
   rpcPort: number;
   identityRpc: string;
-  /** Most connections for requests; for deployments and merges; for exports and files on their way in. Three more announce. */
+  /**
+   * The most connections for requests; for deployments and merges; for exports and uploads.
+   * Announcements have three more.
+   */
   connections: { rows: number; work: number; quiet: number };
   /** How many days superseded versions of rows are kept; 0: for ever. */
   historyDays: number;
-  /** The cluster on which accounts get their first table. */
+  /** The cluster that new accounts are placed on. */
   newAccountsOn: string;
-  /** Tables of at least so many rows get indexes for what people filter and sort by. */
+  /** Tables of at least so many rows get indexes for their filters and sorts. */
   indexFromRows: number;
-  /** The role that may read views of the deployed tables, with an SQL client; without one there are none. */
+  /**
+   * The role that may read views of the deployed tables with an SQL client; undefined: no views.
+   */
   sqlReader: string | undefined;
-  /** PostgreSQL clusters by name; the first, `main`, is home: it says where accounts are. */
+  /**
+   * PostgreSQL clusters by name. The first, `main`, is the home cluster, which has the placements
+   * of accounts.
+   */
   secrets: { databaseUrls: { name: string; url: string }[] };
 };
 
-/** Reads the environment; every problem is reported together. */
+/** Reads the environment; one error reports every problem. */
 export function readConfig(env: Environment): DataConfig {
   const read = new ConfigReader(env);
   const databaseUrls = readDatabaseUrls(read, env);
@@ -74,7 +82,7 @@ export function readDatabaseUrls(read: ConfigReader, env: Environment): { name: 
   return [{ name: homeName, url: readDatabaseUrl(read, 'data') }, ...readFurther(read, env.DATA_DATABASE_URLS ?? '')];
 }
 
-// `north=postgres://… south=postgres://…`: names in front, for a URL may change and a name is kept in the list of accounts.
+// `north=postgres://… south=postgres://…`: a URL may change, and placements keep the name.
 function readFurther(read: ConfigReader, text: string): { name: string; url: string }[] {
   const further = text
     .split(/\s+/)
@@ -93,5 +101,5 @@ function readFurther(read: ConfigReader, text: string): { name: string; url: str
     if (isName(name) && names.has(name)) read.problems.push(`DATA_DATABASE_URLS names the cluster ${name} twice.`);
     names.add(name);
   }
-  return further.filter(({ name }) => isName(name)); // a URL without a name would be told as one, password and all
+  return further.filter(({ name }) => isName(name)); // an error would show a URL without a name, with its password
 }

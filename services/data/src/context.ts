@@ -1,27 +1,24 @@
-// What the functions of this service are given.
+// The parts of one cluster, which http.ts and rpc.ts pass on. Functions below take the parts that
+// they use.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import type { Rights } from '@almanac/service-kit/rights/rights';
-import type { AccountLimiter } from './account-limiter.ts';
-import type { RowsAnnouncer } from './announce/rows-announcer.ts';
-import type { Catalogue } from './catalogue/catalogue.ts';
-import type { Counts } from './counting/counts.ts';
-import type { Pools } from './database.ts';
-import type { Indexing } from './indexing/indexing.ts';
-import type { PageCache } from './rows/page-cache.ts';
-import type { PageSlots } from './rows/page-slots.ts';
+import type { RowsAnnouncer } from './events/rows-announcer.ts';
+import type { Indexing } from './maintenance/automatic-indexes/automatic-indexes.ts';
+import type { PageState } from './pages/pages.ts';
+import type { AccountLimiter } from './postgres/account-limiter.ts';
+import type { Pools } from './postgres/pools.ts';
 import type { SqlViews } from './sql-views/sql-views.ts';
+import type { Catalogue } from './tables/catalogue.ts';
 
 export type DataContext = {
   pools: Pools;
-  /** What long work takes of two of the pools, so that no account takes all of it. */
+  /** They bound the long work on two of the pools, so that no account takes all of it. */
   limiters: { work: AccountLimiter; quiet: AccountLimiter };
   catalogue: Catalogue;
   rights: Rights;
   announcer: RowsAnnouncer;
-  counts: Counts;
   indexing: Indexing;
-  pageSlots: PageSlots;
-  pageCache: PageCache;
+  pages: PageState;
   sqlViews: SqlViews;
   logger: Logger;
 };

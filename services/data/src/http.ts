@@ -1,19 +1,20 @@
-// Data over HTTP: the rows.
+// Data over HTTP: rows.
 
 import type { Route } from '@almanac/service-kit/api/route';
 import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { tableDataRoutes } from './api/table-data.routes.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import type { DataContext } from './context.ts';
-import { tableDataRoutes } from './rows/table-data.routes.ts';
 
+/** The routes over one cluster. */
 export function dataRoutes(ctx: DataContext): Route[] {
-  return [...tableDataRoutes(ctx)];
+  return tableDataRoutes(ctx);
 }
 
-/** Serves each call where its account lives. */
+/** Serves each call on the cluster of its account. */
 export function createDataHttp(clusters: Clusters, runtime: ServiceRuntime): HttpServer {
   const { host, httpPort } = runtime.config;
   const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
@@ -31,7 +32,7 @@ export function createDataHttp(clusters: Clusters, runtime: ServiceRuntime): Htt
   });
 }
 
-// The same routes over each cluster; a call is handled by those of its account's. With one cluster there is nothing to choose.
+// The same routes for each cluster; a call goes to those of its account's cluster.
 function routesOf(clusters: Clusters): Route[] {
   const home = dataRoutes(clusters.home.context);
   if (clusters.all.length === 1) return home;

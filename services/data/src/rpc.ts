@@ -1,4 +1,4 @@
-// Data over gRPC: deployments for metadata, whole tables for jobs, and who may ask what.
+// Data over gRPC: deployments for metadata, whole tables for jobs, and the callers of each RPC.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
@@ -6,17 +6,17 @@ import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac
 import type { Clusters } from './clusters/clusters.ts';
 import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
-import { applyDeployment, findAppliedDeployment, planDeployment } from './deploy/deployment.ts';
-import { dropBranch, dropTable } from './deploy/removal.ts';
-import { restoreTable } from './deploy/restoration.ts';
-import { readTables } from './deploy/wanted.ts';
-import { countRows, getDeployedTable } from './deployed-tables.ts';
-import { bulkLoad } from './load/bulk-load.ts';
-import { cancelLoad } from './load/cancel-load.ts';
-import { checkColumnSources } from './load/check-sources.ts';
-import { readRejectedRows } from './load/rejected-rows.ts';
-import { mergeRows } from './merge/merge-rows.ts';
-import { bulkRead } from './read/bulk-read.ts';
+import { applyDeployment, findAppliedDeployment, planDeployment } from './deployments/deployment.ts';
+import { dropBranch, dropTable } from './deployments/removal.ts';
+import { restoreTable } from './deployments/restoration.ts';
+import { readTables } from './deployments/wanted-tables.ts';
+import { bulkRead } from './exports/bulk-read.ts';
+import { bulkLoad } from './imports/bulk-load.ts';
+import { cancelLoad } from './imports/cancel-load.ts';
+import { checkColumnSources } from './imports/check-sources.ts';
+import { readRejectedRows } from './imports/rejected-rows.ts';
+import { mergeRows } from './merges/merge-rows.ts';
+import { countRows, getDeployedTable } from './tables/deployed-tables.ts';
 
 const callers = {
   PlanDeployment: ['metadata'],
@@ -36,7 +36,7 @@ const callers = {
   PlaceAccount: ['operator'],
 } as const satisfies RpcServerOptions<'data'>['callers'];
 
-/** Answers each question where its account lives. */
+/** Serves each call on the cluster of its account. */
 export function createDataRpc(clusters: Clusters, runtime: ServiceRuntime, port: number): RpcServer {
   const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
   const options = { service: 'data', host: runtime.config.host, port, logger, metrics, verifyContext, tls } as const;
@@ -44,7 +44,8 @@ export function createDataRpc(clusters: Clusters, runtime: ServiceRuntime, port:
 }
 
 function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
-  // Asked of the databases first: these are rare, and some answer an empty list instead of "not here".
+  // The cluster is looked up in the databases: these calls are rare, and some return an empty list
+  // instead of an error on another cluster.
   const at = async <T>(call: CallContext, work: (ctx: DataContext) => Promise<T>): Promise<T> => {
     await clusters.locate(call.accountId);
     return clusters.run(call.accountId, ({ context }) => work(context));
@@ -53,7 +54,7 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     PlanDeployment: (call, { branch_id, tables }) =>
       at(call, (ctx) => planDeployment(ctx, call, { branchId: branch_id, ...readTables(tables) })),
     ApplyDeployment: async (call, { branch_id, tables, deployment_id }) => {
-      await clusters.settle(call.accountId);
+      await clusters.placeNew(call.accountId);
       const request = { branchId: branch_id, ...readTables(tables), deploymentId: deployment_id };
       return at(call, (ctx) => applyDeployment(ctx, call, request));
     },
@@ -74,7 +75,8 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     CountRows: async (call, { table_definition_ids }) => ({
       counts: await at(call, (ctx) => countRows(ctx, call, table_definition_ids)),
     }),
-    // What has come of a file is gone once read: such a load is not begun again elsewhere, jobs does that.
+    // A stream can be read once only, so a load is not repeated on another cluster; jobs repeats
+    // it.
     BulkLoad: async (call, requests, signal) =>
       bulkLoad((await clusters.locate(call.accountId)).context, call, requests, signal),
     CheckColumnSources: (call, request) =>
@@ -102,8 +104,10 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
       }
     },
     MergeRows: async (call, request, signal) => {
-      await clusters.settle(call.accountId);
-      return at(call, (ctx) => ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request)));
+      await clusters.placeNew(call.accountId);
+      const merge = (ctx: DataContext) =>
+        ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request));
+      return at(call, merge);
     },
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };

@@ -1,4 +1,4 @@
-// The only place that constructs data's parts, and the order in which they start.
+// Constructs the parts of data, and orders their start and stop.
 import { join } from 'node:path';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
@@ -6,7 +6,7 @@ import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
 import { createRightsCache, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
-import { type Cluster, createCluster } from './clusters/cluster.ts';
+import { type Cluster, createCluster } from './cluster.ts';
 import { Clusters } from './clusters/clusters.ts';
 import type { DataConfig } from './config.ts';
 import type { DataContext } from './context.ts';
@@ -21,7 +21,10 @@ export async function migrateData(config: DataConfig): Promise<void> {
   for (const { url } of config.secrets.databaseUrls) await migrate({ databaseUrl: url, directory: migrations, logger });
 }
 
-/** Builds the service; nothing connects or listens until `start`. The context is that of the home cluster. */
+/**
+ * Builds the service, with the context of the home cluster; nothing connects or listens until
+ * `start`.
+ */
 export async function createData(config: DataConfig, overrides: Overrides = {}): Promise<Service<DataContext>> {
   const runtime = await createServiceRuntime(config.common, overrides);
   const { bus } = runtime;
@@ -36,16 +39,16 @@ export async function createData(config: DataConfig, overrides: Overrides = {}):
     runtime.metrics,
     clusters.all.map(({ relay }) => relay),
   );
-  const pageCaches = () => clusters.all.map(({ context }) => context.pageCache);
-  runtime.metrics.gauge('almanac_data_remembered_bytes', 'Pages kept in memory, in bytes.', () =>
+  const pageCaches = () => clusters.all.map(({ context }) => context.pages.cache);
+  runtime.metrics.gauge('almanac_data_page_cache_bytes', 'The bytes of the cached pages.', () =>
     sum(pageCaches().map(({ size }) => size)),
   );
-  runtime.metrics.gauge('almanac_data_remembered_answers', 'Pages answered from memory since the start.', () =>
+  runtime.metrics.gauge('almanac_data_page_cache_hits', 'Pages answered from the cache since the start.', () =>
     sum(pageCaches().map(({ hits }) => hits)),
   );
   const rpc = createDataRpc(clusters, runtime, config.rpcPort);
   const http = createDataHttp(clusters, runtime);
-  // Accounts on another cluster that is away get 503; that is no reason to take the rest out of service.
+  // While another cluster is down, its accounts get 503 and the others are served.
   runtime.health.addReadinessCheck('database', () => clusters.home.check());
 
   const everyCluster = (work: (cluster: Cluster) => Promise<void>) => async () => {

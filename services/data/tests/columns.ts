@@ -1,4 +1,5 @@
-// Tables of one column besides their key, filled with values: what tests of changed columns begin with.
+// Tables of one column besides their key, filled with values: what tests of changed columns begin
+// with.
 import { caller, create, type DataNet, deploy, type TableInput, wanted } from './given.ts';
 
 type ColumnInput = TableInput['columns'][number];

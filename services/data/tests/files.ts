@@ -26,7 +26,7 @@ type Options = {
   versioned?: boolean;
   first_row?: number;
   most_bytes?: number;
-  /** Columns of the file; each fills the column of its name unless `columns` says otherwise. */
+  /** Columns of the file; each fills the column of its name, unless `columns` is given. */
   file_columns: string[];
   columns?: FileColumn[];
   decimal_separator?: string;
@@ -36,7 +36,7 @@ let loads = 0;
 
 export type LoadAnswer = Awaited<ReturnType<DataNet['jobs']['BulkLoad']>>;
 
-/** Loads CSV text (or bytes, or chunks as they come) into a table. */
+/** Loads CSV text (or bytes, or chunks in their order) into a table. */
 export function load(
   net: Pick<DataNet, 'jobs'>,
   table: number,
@@ -73,7 +73,10 @@ export function load(
 
 export type ReadAnswer = { columns: string[]; text: string; rows: number; mark: string; chunks: number };
 
-/** Reads a table as CSV, with a header of the columns' names; `mark`: what changed after it; `asOf`: as it was then. */
+/**
+ * Reads a table as CSV, with a header of column names. `mark`: only changes after it; `asOf`: as it
+ * was then.
+ */
 export async function read(
   net: Pick<DataNet, 'jobs'>,
   table: number,

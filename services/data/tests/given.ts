@@ -1,5 +1,5 @@
-// What data's tests begin with: the service on a database of its own, called over HTTP as the gateway would and over gRPC as
-// metadata and jobs would; identity is faked at the RPC edge.
+// What data's tests begin with: the service on a database of its own, called over HTTP as the
+// gateway would and over gRPC as metadata and jobs would; identity is faked at the RPC edge.
 import { type CallClaims, createContextSigner, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { createLogger, type DestinationStream } from '@almanac/service-kit/observability/logger';
@@ -26,13 +26,13 @@ export type DataNet = {
   baseUrl: string;
   rpcPort: number;
   keys: TestKeys;
-  /** As a machine of account 1, unless told otherwise. */
+  /** As a machine of account 1 by default. */
   call: Call;
   as: (claims: Partial<CallClaims>) => Call;
   metadata: RpcClient<'data'>;
   jobs: RpcClient<'data'>;
   operator: RpcClient<'data'>;
-  /** Rights of users by id; null: the user is gone. */
+  /** Rights of users by id; null: the user was deleted. */
   rights: Map<number, Held | null>;
   query: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
   stop: () => Promise<void>;
@@ -40,7 +40,10 @@ export type DataNet = {
 
 type Options = { database?: TestDatabase; keys?: TestKeys; env?: Record<string, string>; log?: DestinationStream };
 
-/** Starts data on a new database, or once more on one that is there; `env` adds settings, `log` takes its lines. */
+/**
+ * Starts data on a new database, or once more on one that is there; `env` adds settings, `log`
+ * takes its lines.
+ */
 export async function givenData(options: Options = {}): Promise<DataNet> {
   const keys = options.keys ?? (await createTestKeys());
   const database = options.database ?? (await createTestDatabase('data'));
@@ -66,7 +69,8 @@ export async function givenData(options: Options = {}): Promise<DataNet> {
     ),
   );
   const [metadata, jobs, operator] = clients as [Client, Client, Client];
-  // One connection, so that a session is a session; another one when PostgreSQL has been started again.
+  // One connection, so that a session is a session; another one when PostgreSQL has been started
+  // again.
   const client = new pg.Pool({ connectionString: database.url, max: 1, idleTimeoutMillis: 0 });
   client.on('error', () => {});
   return {
@@ -125,7 +129,7 @@ async function startIdentity(
   return { port: await server.start(), stop: () => server.stop() };
 }
 
-/** The caller of an RPC: account 1 as an application, unless told otherwise. */
+/** The caller of an RPC: account 1 as an application by default. */
 export const caller: RpcCaller = { accountId: 1, applicationId: 9, scopes: ['api'], branching: true };
 
 export type ColumnInput = {
@@ -157,7 +161,10 @@ export type TableInput = {
   rows_asked_by?: number;
 };
 
-/** A wanted table as metadata sends it; lineages are made from the id and the columns' places unless named. */
+/**
+ * A wanted table as metadata sends it; lineages are made from the id and the columns' places unless
+ * named.
+ */
 export function wanted(table: TableInput) {
   return {
     table_definition_id: table.id,
@@ -192,7 +199,7 @@ export function wanted(table: TableInput) {
 
 let deployments = 0;
 
-/** Deploys tables on branch 1 of account 1, unless told otherwise. */
+/** Deploys tables on branch 1 of account 1 by default. */
 export function deploy(
   net: DataNet,
   tables: TableInput[],

@@ -1,4 +1,5 @@
-// Data as a process of its own, to be killed, or to have its memory looked at; machines alone call it.
+// Data as a process of its own, to be killed, or to have its memory looked at; machines alone call
+// it.
 import type { ChildProcess } from 'node:child_process';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
@@ -26,7 +27,7 @@ export async function startData(databaseUrl: string, keys: TestKeys): Promise<Da
     DATA_RPC_PORT: String(rpcPort),
     DATA_DATABASE_URL: databaseUrl,
     ALMANAC_BUS_URL: databaseUrl,
-    IDENTITY_RPC: '127.0.0.1:9', // nobody asks for the rights of machines
+    IDENTITY_RPC: '127.0.0.1:9', // machines have no rights to read
     ALMANAC_LOG_LEVEL: 'silent',
   });
   await untilReady('data', child);

@@ -2,7 +2,7 @@
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { Call } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
-import { readMark } from '../src/read/mark.ts';
+import { readHighWaterMark } from '../src/postgres/high-water-mark.ts';
 import type { DataNet } from './given.ts';
 
 const path = '/api/v1/table_data';
@@ -34,18 +34,21 @@ export const restore = (call: Call, table: number, ids: number[]) =>
 export const revert = (call: Call, table: number, id: number, version: number, headers = {}) =>
   call('POST', `${path}/${id}/revert`, { table_definition_id: table, version }, headers);
 
-/** Waits until what is written next has a later time than this one: times are told in milliseconds. */
+/** Waits until what is written next has a later time than this one: times have milliseconds. */
 export async function passed(net: DataNet, at: string): Promise<void> {
   const later = `select clock_timestamp() >= $1::timestamptz + interval '1 millisecond' as later`;
   await eventually(async () => expect(await net.query(later, [at])).toEqual([{ later: true }]), { everyMs: 1 });
 }
 
-/** Waits until marks are past what has been written so far: what the service does beside it holds them back for a moment. */
+/**
+ * Waits until marks are past what has been written so far: what the service does beside it holds
+ * them back for a moment.
+ */
 export async function marksPassed(net: DataNet): Promise<void> {
   const [clock] = await net.query('select clock_timestamp()::text as now');
   const text = 'select $1::timestamptz > $2::timestamptz as past';
   await eventually(async () => {
-    const mark = await readMark(pgSql(net.context.pools.rows));
+    const mark = await readHighWaterMark(pgSql(net.context.pools.rows));
     expect(await net.query(text, [mark, clock?.now])).toEqual([{ past: true }]);
   });
 }

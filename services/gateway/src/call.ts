@@ -1,21 +1,21 @@
-// What is known of one request, in one place: each step adds what it found out, and all that come after it may read it.
+// The state of one request: each step adds its result, and all later steps read it.
 import type { ServerResponse } from 'node:http';
+import type { AccountMeter, Ticket } from './admission/account-meter.ts';
+import type { Token } from './authentication/token.ts';
 import type { UpstreamName } from './config.ts';
-import type { Forwarding } from './forwarding/forwarding.ts';
-import type { AccountMeter, Ticket } from './metering/account-meter.ts';
+import type { ForwardedRequest } from './forwarding/forwarded-request.ts';
 import type { ApiRoute } from './routes.ts';
-import type { Token } from './tokens/token.ts';
 
-/** Where a request goes, and on which terms. */
+/** The service that answers a request, and the terms. */
 export type Destination = Readonly<{
   service: UpstreamName;
-  /** The largest body it takes, in bytes. */
+  /** The largest body it accepts, in bytes. */
   bodyLimit: number;
-  /** The body is a file: it may take as long as it moves. */
+  /** The body is a file: it has no total time limit while it makes progress. */
   isUpload: boolean;
-  /** How long the service may take for the first byte of its answer. */
+  /** Time limit for the first byte of the service's answer. */
   answerWithinMs: number;
-  /** Basic credentials and cookies go along; a bearer token never does. */
+  /** Forward Basic credentials and cookies. A bearer token is never forwarded. */
   keepCredentials: boolean;
 }>;
 
@@ -25,52 +25,52 @@ export type Call = Readonly<{
   startedAt: number;
   /** Without the query. */
   path: string;
-  /** The address the request came from, as far as proxies in front can be trusted. */
+  /** The client's address; X-Forwarded-For counts for GATEWAY_TRUSTED_HOPS proxies only. */
   clientAddress: string;
-  /** Failures are answered in RFC 6749's form. */
+  /** Errors are answered in RFC 6749's form. */
   isOAuth: boolean;
-  /** Of a call of the API. */
+  /** Set for calls of the API. */
   route?: ApiRoute;
   destination?: Destination;
   token?: Token;
-  /** Of the token's account: what is left of its allowance is part of every answer. */
+  /** The meter of the token's account; every answer shows its allowance. */
   meter?: AccountMeter;
-  /** The call was admitted, and counts unless it is put back. */
+  /** Set once the call is admitted. The call counts unless the ticket is put back. */
   ticket?: Ticket;
-  /** Signed, for the service that answers. */
+  /** The signed call context for the destination. */
   context?: string;
-  forwarding?: Forwarding;
-  /** Why the request could not be served, when that is no fault of the client's: for the log. */
+  forwarded?: ForwardedRequest;
+  /** The cause of a failure that is not the client's fault, for the log. */
   fault?: unknown;
 }>;
 
-/** An answer, with what Express keeps beside it: what is known of its request, and what is done when it is over. */
-export type Reply = { locals: { call?: Call; endings?: (() => void)[] } };
+/** A response with what Express keeps in `locals`: the call, and the listeners of `onClose`. */
+export type ResponseWithCall = { locals: { call?: Call; closeListeners?: (() => void)[] } };
 
-/** What is known of the request that this answers. */
-export const callOf = (res: Reply): Call => res.locals.call as Call;
+/** The call that this response answers. */
+export const callOf = (res: ResponseWithCall): Call => res.locals.call as Call;
 
-/** Begins with what is known of every request. */
-export function openCall(res: Reply, call: Call): void {
+/** Attaches a new call to its response. */
+export function setCall(res: ResponseWithCall, call: Call): void {
   res.locals.call = call;
 }
 
-/** Adds what a step has found out. Nothing else changes a call. */
-export function learn(res: Reply, found: Partial<Call>): void {
-  Object.assign(callOf(res), found);
+/** Adds the result of a step. A call changes nowhere else. */
+export function updateCall(res: ResponseWithCall, result: Partial<Call>): void {
+  Object.assign(callOf(res), result);
 }
 
-/** Does `work` once the answer is over, whatever became of it: at the end, or when the client hangs up. */
-export function whenOver(res: Reply & ServerResponse, work: () => void): void {
-  const { endings } = res.locals;
-  if (endings) {
-    endings.push(work);
+/** Calls `listener` when the response has ended or its client has disconnected. */
+export function onClose(res: ResponseWithCall & ServerResponse, listener: () => void): void {
+  const { closeListeners } = res.locals;
+  if (closeListeners) {
+    closeListeners.push(listener);
     return;
   }
-  // One listener for all of them: many would look like a leak to Node.
-  const all = [work];
-  res.locals.endings = all;
+  // One Node listener for all of them: Node warns of a leak when there are many.
+  const listeners = [listener];
+  res.locals.closeListeners = listeners;
   res.once('close', () => {
-    for (const each of all) each();
+    for (const each of listeners) each();
   });
 }

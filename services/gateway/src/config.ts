@@ -10,35 +10,38 @@ import {
   serviceNames,
 } from '@almanac/service-kit/config/config';
 
-/** The services calls are forwarded to. */
+/** The services that calls are forwarded to. */
 export const upstreamNames = ['identity', 'metadata', 'data', 'jobs', 'billing'] as const;
 export type UpstreamName = (typeof upstreamNames)[number];
 
 export type GatewayTimeouts = {
-  /** For the whole head of a request. */
+  /** For all headers of a request. */
   headersMs: number;
-  /** For the next request on a kept connection. */
+  /** For the next request on a keep-alive connection. */
   idleMs: number;
-  /** For a whole JSON body; also the window in which an upload and a reader of an answer must make some progress. */
+  /**
+   * For a whole JSON body. Uploads and readers of answers must make some progress within this time.
+   */
   clientMs: number;
-  /** For the first byte of a service's answer to a GET, and to anything that changes something. */
+  /** For the first byte of a service's answer to a GET. */
   readMs: number;
+  /** … to any other method. */
   writeMs: number;
-  /** How often open exchanges are looked at. */
+  /** The interval between checks for requests that timed out. */
   sweepMs: number;
 };
 
-/** What keeps one caller, one service or all of them together from taking everything. */
+/** Limits that keep one caller, one service or all clients from exhausting the gateway. */
 export type GatewayLimits = {
   /** Connections of clients. */
   connections: number;
-  /** … of one address, unless proxies stand in front. */
+  /** … of one address; not applied behind proxies. */
   addressConnections: number;
-  /** Requests under way at this gateway. */
+  /** Requests in flight at this gateway. */
   requests: number;
-  /** … of them at one service. */
+  /** … at one service. */
   serviceRequests: number;
-  /** … of one account, or outside the API from one network. */
+  /** … of one account or, outside the API, of one network. */
   callerRequests: number;
   /** Calls of one account in ten seconds. */
   accountBurst: number;
@@ -49,29 +52,29 @@ export type GatewayConfig = {
   upstreams: Record<UpstreamName, string>;
   identityRpc: string;
   billingRpc: string;
-  /** Calls an account may make while billing can't be reached. */
+  /** Calls that an account may make while billing is unreachable. */
   graceCalls: number;
-  /** How long billing may take to hand out calls before it counts as away. */
+  /** Time limit for a lease from billing; beyond it billing counts as unreachable. */
   reserveDeadlineMs: number;
-  /** Origins of browser applications that may call the API; none by default. */
+  /** Origins of the browser applications that may call the API; none by default. */
   corsOrigins: string[];
-  /** How many proxies of our own stand in front and append to X-Forwarded-For. */
+  /** The number of our own proxies in front, which append to X-Forwarded-For. */
   trustedHops: number;
-  /** Where the metrics are told, apart from what clients reach; nowhere when left out. */
+  /** The port of the metrics. Unset: no metrics listener. */
   metricsPort?: number;
   timeouts: GatewayTimeouts;
   limits: GatewayLimits;
-  /** How long a connection to a service may take to be made. */
+  /** Time limit for a new connection to a service. */
   connectMs: number;
 };
 
-/** Reads the environment; every problem is reported together. */
+/** Reads the environment; throws one error with all problems. */
 export function readConfig(env: Environment): GatewayConfig {
   const read = new ConfigReader(env);
-  const seconds = (name: string, what: string, fallback: number, max: number) =>
-    read.integer(name, `${what}, in seconds`, { default: fallback, min: 1, max }) * 1000;
-  const atMost = (name: string, what: string, fallback: number) =>
-    read.integer(name, `the most ${what}`, { default: fallback, min: 1, max: 10_000_000 });
+  const seconds = (name: string, meaning: string, fallback: number, max: number) =>
+    read.integer(name, `${meaning}, in seconds`, { default: fallback, min: 1, max }) * 1000;
+  const atMost = (name: string, counted: string, fallback: number) =>
+    read.integer(name, `the maximum number of ${counted}`, { default: fallback, min: 1, max: 10_000_000 });
   const common = readCommonConfig(read, 'gateway');
   return read.finish({
     common,
@@ -80,7 +83,7 @@ export function readConfig(env: Environment): GatewayConfig {
     ) as GatewayConfig['upstreams'],
     identityRpc: readRpcAddress(read, 'identity'),
     billingRpc: readRpcAddress(read, 'billing'),
-    graceCalls: read.integer('GATEWAY_GRACE_CALLS', 'calls an account may make while billing is away', {
+    graceCalls: read.integer('GATEWAY_GRACE_CALLS', 'calls that an account may make while billing is unreachable', {
       default: 1_000,
       max: 1_000_000,
     }),
@@ -107,16 +110,16 @@ export function readConfig(env: Environment): GatewayConfig {
     limits: {
       connections: atMost('GATEWAY_CONNECTIONS', 'connections of clients', 16_384),
       addressConnections: atMost('GATEWAY_ADDRESS_CONNECTIONS', 'connections of one address', 2_048),
-      requests: atMost('GATEWAY_REQUESTS', 'requests under way', 8_192),
-      serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests under way at one service', 4_096),
-      callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests under way of one account or network', 2_048),
+      requests: atMost('GATEWAY_REQUESTS', 'requests in flight', 8_192),
+      serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests in flight at one service', 4_096),
+      callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests in flight of one account or network', 2_048),
       accountBurst: atMost('GATEWAY_ACCOUNT_BURST', 'calls of one account in ten seconds', 100_000),
     },
     connectMs: 3_000,
   });
 }
 
-// Without the variable there is no port: what nobody asks for needs no door.
+// Unset: no metrics listener.
 function readMetricsPort(read: ConfigReader, env: Environment): { metricsPort?: number } {
   return env.GATEWAY_METRICS_PORT ? { metricsPort: read.port('GATEWAY_METRICS_PORT', 'the port of the metrics') } : {};
 }
@@ -126,8 +129,8 @@ function readUrl(read: ConfigReader, name: ServiceName, hasCertificate: boolean)
   const fallback = `http://127.0.0.1:${8080 + serviceNames.indexOf(name)}`;
   const url = read
     .url(variable, `where ${name} answers HTTP`, ['http:', 'https:'], { default: fallback })
-    ?.replace(/\/+$/, ''); // nothing when it was refused: `finish` tells
-  // Only host and port are used: a path would stand before those of the contract.
+    ?.replace(/\/+$/, ''); // undefined when it was refused, which `finish` reports
+  // Only host and port are used: a path would change the paths of the contract.
   if (url && !/^https?:\/\/[^/?#@]+$/.test(url))
     read.problems.push(`${variable} should be http://host:port or https://host:port and no more.`);
   if (url?.startsWith('https:') && !hasCertificate)

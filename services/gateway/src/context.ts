@@ -1,24 +1,24 @@
-// What the steps of the gateway are given.
+// What the steps of the gateway work with.
 import type { ContextSigner } from '@almanac/service-kit/caller/call-context';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import type { AccountMeters } from './admission/account-meters.ts';
+import type { DefaultHeader } from './answers/default-headers.ts';
+import type { AuditRefusal } from './authentication/refusal-audit.ts';
+import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Upstreams } from './forwarding/upstreams.ts';
-import type { Meter } from './metering/meter.ts';
-import type { DefaultHeader } from './steps/default-headers.ts';
-import type { NoteRefusal } from './tokens/refused-scopes.ts';
-import type { TokenVerifier } from './tokens/token-verifier.ts';
 
 export type GatewayContext = {
   config: GatewayConfig;
   publicUrl: URL;
   runtime: Pick<ServiceRuntime, 'logger' | 'health' | 'metrics' | 'eventLoop'>;
   tokens: TokenVerifier;
-  meter: Meter;
+  meters: AccountMeters;
   upstreams: Upstreams;
-  /** What every answer carries unless the service that answers says otherwise. */
-  defaults: readonly DefaultHeader[];
+  /** Headers of every answer, unless the service that answers sets its own. */
+  defaultHeaders: readonly DefaultHeader[];
   /** The OpenAPI document of all services, as text. */
   openApi: () => Promise<string>;
-  noteRefusal: NoteRefusal;
+  auditRefusal: AuditRefusal;
   signContext: ContextSigner;
 };

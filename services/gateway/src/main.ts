@@ -1,4 +1,4 @@
-// The gateway as a process: the only part of the system that clients talk to.
+// The gateway as a process: the only service that clients talk to.
 import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createGateway } from './service.ts';

@@ -1,4 +1,4 @@
-// The gateway's metrics have a port of their own: what clients reach must not tell them.
+// The gateway's metrics have their own port, which clients can't reach.
 import { createServer } from 'node:http';
 import { listen } from '@almanac/service-kit/http/listening';
 import type { Metrics } from '@almanac/service-kit/observability/metrics';
@@ -20,7 +20,7 @@ export function createMetricsServer({ host, port, metrics }: Options) {
     }
   });
   return {
-    /** Listens; answers the port. */
+    /** Listens; returns the port. */
     start: () => listen(server, { host, port }),
     stop: () => {
       server.closeAllConnections();

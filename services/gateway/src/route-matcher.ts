@@ -1,14 +1,17 @@
-// Finds a route by walking the path's segments through a tree of maps: the cost does not grow with the number of routes.
+// Matches a path against a tree of its segments, so the cost does not grow with the number of
+// routes.
 
 type Matchable = { method: string; path: string };
 type Node<R> = { fixed: Map<string, Node<R>>; any?: Node<R>; methods?: Map<string, R>; allow?: string };
 
-/** The methods a known path has, the `Allow` header naming them, and the segments that stand for its `{…}`, in order. */
+/**
+ * A path's routes by method, its `Allow` header, and the values of its `{…}` segments, in order.
+ */
 export type MatchedPath<R> = { methods: ReadonlyMap<string, R>; allow: string; values: string[] };
 
 export type RouteMatcher<R> = (segments: readonly string[]) => MatchedPath<R> | undefined;
 
-/** Builds the tree once. A fixed segment wins over `{id}`; what answers GET answers HEAD. */
+/** Builds the tree once. A fixed segment wins over `{id}`; a GET route answers HEAD as well. */
 export function createRouteMatcher<R extends Matchable>(routes: readonly R[]): RouteMatcher<R> {
   const root: Node<R> = { fixed: new Map() };
   for (const route of routes) {

@@ -1,5 +1,5 @@
-// Every endpoint of the API: which scope it needs and which service answers it. What is not here is a 404; nothing is
-// forwarded by prefix. tests/contract holds this list and the services' own declarations equal.
+// Every endpoint of the API with its scope and its service. Any other path is a 404: nothing is
+// forwarded by prefix. tests/contract keeps this list equal to the services' own declarations.
 import type { UpstreamName } from './config.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -11,21 +11,24 @@ export type ApiRoute = {
   path: string;
   scope: Scope;
   service: UpstreamName;
-  /** The first segment: what usage is counted under. */
+  /** The first segment of the path; usage is counted by it. */
   resource: string;
-  /** The answer shows the number of calls: what was counted so far is booked first. */
+  /**
+   * The answer shows the number of calls, so the calls counted so far are reported to billing
+   * first.
+   */
   settle: boolean;
   /** The body is a file, not JSON. */
   upload: boolean;
 };
 
-type Special = { scope?: 'api:admin'; settle?: true; upload?: true };
-type Line = `${Method} /${string}`;
+type RouteOptions = { scope?: 'api:admin'; settle?: true; upload?: true };
+type Endpoint = `${Method} /${string}`;
 
-const admin: Special = { scope: 'api:admin' };
-const settle: Special = { settle: true };
+const admin: RouteOptions = { scope: 'api:admin' };
+const settle: RouteOptions = { settle: true };
 
-const table: Record<UpstreamName, { [line: Line]: Special }> = {
+const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
   data: {
     'POST /table_data/grid': {},
     'POST /table_data/delete_records': {},

@@ -1,46 +1,47 @@
-// The server in front of the application: connections, time-outs, and the drain at the end.
+// Node's HTTP server in front of the app: connections, timeouts, and the drain at the end.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { drain, listen } from '@almanac/service-kit/http/listening';
 import { limits } from '@almanac/service-kit/limits';
 import { createApp } from './app.ts';
-import { callOf, type Reply, whenOver } from './call.ts';
+import { callOf, onClose, type ResponseWithCall } from './call.ts';
+import { isClosing } from './connections/closing-connections.ts';
 import { limitConnections } from './connections/connection-limits.ts';
-import { holdContinue } from './connections/continue.ts';
-import { isEnding } from './connections/last-answers.ts';
 import { OpenRequests } from './connections/open-requests.ts';
-import { refuseConnection, refuseTunnel } from './connections/refused-connections.ts';
-import { endStall, findStall } from './connections/stalls.ts';
+import { answerParseError, refuseConnect } from './connections/parse-errors.ts';
+import { markAwaitingContinue } from './connections/request-body.ts';
+import { endTimedOut, findTimeout } from './connections/timeouts.ts';
 import type { GatewayContext } from './context.ts';
 
-export type EdgeServer = {
+export type GatewayServer = {
   start(): Promise<number>;
-  /** Takes no more connections, lets running requests finish (bounded), closes the rest. */
+  /** Stops listening, waits a bounded time for requests in flight, and closes the rest. */
   stop(): Promise<void>;
-  /** Requests under way. */
-  open(): number;
+  /** The number of requests in flight. */
+  inFlight(): number;
 };
 
 /** Builds the server; nothing listens until `start`. */
-export function createEdgeServer(ctx: GatewayContext): EdgeServer {
+export function createGatewayServer(ctx: GatewayContext): GatewayServer {
   const { config, runtime } = ctx;
   const { logger } = runtime;
   const open = new OpenRequests();
   const app = createApp(ctx, () => open.size > config.limits.requests || runtime.eventLoop.isLate());
 
-  const take = (req: IncomingMessage, response: ServerResponse) => {
-    if (isEnding(req.socket)) return;
-    const res: ServerResponse & Reply = Object.assign(response, { locals: {} });
+  const serve = (req: IncomingMessage, response: ServerResponse) => {
+    if (isClosing(req.socket)) return;
+    const res: ServerResponse & ResponseWithCall = Object.assign(response, { locals: {} });
     const { bytesRead: read, bytesWritten: written } = req.socket;
     const request = open.add({ req, res, progress: { read, written, at: performance.now() } });
-    whenOver(res, () => open.remove(request));
+    onClose(res, () => open.remove(request));
     app(req, res);
   };
 
-  // The parser's limit is above ours, so that ours decides and answers; what is larger still never becomes a request.
+  // The parser's limit is above the contract's, so that check-framing.ts answers. Still larger
+  // headers are a parser error.
   const server = createServer({
     maxHeaderSize: 2 * (limits.headerBytes + limits.urlBytes),
     headersTimeout: config.timeouts.headersMs,
-    requestTimeout: 0, // stalls.ts: uploads may take long, JSON may not
+    requestTimeout: 0, // timeouts.ts: uploads may take long, JSON may not
     connectionsCheckingInterval: Math.min(config.timeouts.sweepMs, config.timeouts.headersMs),
     keepAliveTimeout: config.timeouts.idleMs,
     requireHostHeader: false, // check-framing.ts answers in the contract's form
@@ -48,16 +49,16 @@ export function createEdgeServer(ctx: GatewayContext): EdgeServer {
   });
   const { connections: total, addressConnections } = config.limits;
   const perAddress = config.trustedHops === 0 ? addressConnections : undefined;
-  limitConnections(server, { perAddress, total }, countClosed(ctx));
-  server.on('request', take);
-  server.on('checkExpectation', take);
+  limitConnections(server, { perAddress, total }, createClosedCounter(ctx));
+  server.on('request', serve);
+  server.on('checkExpectation', serve);
   server.on('checkContinue', (req, res) => {
-    holdContinue(req);
-    take(req, res);
+    markAwaitingContinue(req);
+    serve(req, res);
   });
-  server.on('connect', (_req, socket) => refuseTunnel(socket));
+  server.on('connect', (_req, socket) => refuseConnect(socket));
   server.on('clientError', (error, socket) => {
-    const answered = refuseConnection(error, socket);
+    const answered = answerParseError(error, socket);
     if (answered) logger.info({ ...answered, reason: (error as { code?: string }).code }, 'connection refused');
   });
 
@@ -65,10 +66,10 @@ export function createEdgeServer(ctx: GatewayContext): EdgeServer {
   const sweep = () => {
     const now = performance.now();
     for (const request of open.list()) {
-      const stall = findStall(request, now, config.timeouts);
-      if (!stall) continue;
-      logger.warn({ request_id: callOf(request.res).requestId, stall }, 'a request stood still and was ended');
-      endStall(request, stall);
+      const timeout = findTimeout(request, now, config.timeouts);
+      if (!timeout) continue;
+      logger.warn({ request_id: callOf(request.res).requestId, timeout }, 'a request timed out');
+      endTimedOut(request, timeout);
     }
   };
 
@@ -82,26 +83,26 @@ export function createEdgeServer(ctx: GatewayContext): EdgeServer {
       clearInterval(sweeper);
       await drain(server);
     },
-    open: () => open.size,
+    inFlight: () => open.size,
   };
 }
 
-const toldEveryMs = 10_000;
+const logEveryMs = 10_000;
 
-// Counts every connection that was closed for the limits; the log has a line in ten seconds.
-function countClosed({ runtime: { logger, metrics } }: GatewayContext): () => void {
+// Counts all connections that were closed for the limits, and logs at most one line in ten seconds.
+function createClosedCounter({ runtime: { logger, metrics } }: GatewayContext): () => void {
   let closed = 0;
-  let told = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   metrics.gauge(
     'almanac_gateway_connections_closed',
-    'Connections closed for the limits since the start.',
+    'Connections that the limits closed since the start.',
     () => closed,
   );
   return () => {
     closed += 1;
     const now = performance.now();
-    if (now - told < toldEveryMs) return;
-    told = now;
-    logger.warn({ closed }, 'connections were closed: there are more than one address, or all together, may have');
+    if (now - loggedAt < logEveryMs) return;
+    loggedAt = now;
+    logger.warn({ closed }, 'connections were closed: one address, or all clients, exceeded the limit');
   };
 }

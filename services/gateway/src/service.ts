@@ -1,20 +1,19 @@
-// The gateway, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse,
-// so that calls end first and what they counted is booked before billing and the bus are let go.
-
+// Constructs the gateway; no other file creates its parts. They start in the order of the list and
+// stop in reverse: calls end first, and their counts are reported before billing and the bus close.
 import type { Service } from '@almanac/service-kit/process/run';
 import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
+import { createAccountMeters } from './admission/account-meters.ts';
+import { defaultHeaders } from './answers/default-headers.ts';
+import { createRefusalAudit } from './authentication/refusal-audit.ts';
+import { createRevocations } from './authentication/revocations.ts';
+import { createSigningKeys } from './authentication/signing-keys.ts';
+import { createTokenVerifier } from './authentication/token-verifier.ts';
 import { type GatewayConfig, upstreamNames } from './config.ts';
 import type { GatewayContext } from './context.ts';
 import { createOpenApiDocument } from './documents/openapi-document.ts';
 import { closeUpstreams, createUpstreams } from './forwarding/upstreams.ts';
-import { createMeter } from './metering/meter.ts';
 import { createMetricsServer } from './metrics-server.ts';
-import { createEdgeServer } from './server.ts';
-import { defaultHeaders } from './steps/default-headers.ts';
-import { createNoteRefusal } from './tokens/refused-scopes.ts';
-import { createRevocations } from './tokens/revocations.ts';
-import { createSigningKeys } from './tokens/signing-keys.ts';
-import { createTokenVerifier } from './tokens/token-verifier.ts';
+import { createGatewayServer } from './server.ts';
 
 export async function createGateway(
   config: GatewayConfig,
@@ -27,7 +26,7 @@ export async function createGateway(
   const billing = runtime.rpcClient('billing', config.billingRpc);
 
   const revocations = createRevocations({ identity: identity.client, bus, logger });
-  const meter = createMeter({
+  const meters = createAccountMeters({
     billing: billing.client,
     gatewayId: instance,
     graceCalls: config.graceCalls,
@@ -36,13 +35,13 @@ export async function createGateway(
     bus,
   });
   const url = new URL(publicUrl);
-  const defaults = defaultHeaders(url.protocol === 'https:');
+  const headers = defaultHeaders(url.protocol === 'https:');
   const upstreams = createUpstreams({
     urls: config.upstreams,
     tls: runtime.rpcTls,
     connectMs: config.connectMs,
-    mostOpen: config.limits.serviceRequests,
-    defaults,
+    maxInFlight: config.limits.serviceRequests,
+    defaultHeaders: headers,
     logger,
     isDraining: () => health.isDraining,
   });
@@ -52,20 +51,20 @@ export async function createGateway(
     publicUrl: url,
     runtime,
     tokens: createTokenVerifier({ publicUrl, keys, revocations }),
-    meter,
+    meters,
     upstreams,
-    defaults,
+    defaultHeaders: headers,
     openApi: createOpenApiDocument(upstreams, publicUrl),
-    noteRefusal: createNoteRefusal({ bus, logger }),
+    auditRefusal: createRefusalAudit({ bus, logger }),
     signContext,
   };
-  const http = createEdgeServer(context);
+  const http = createGatewayServer(context);
   health.addReadinessCheck('revocations', () => revocations.isReady());
-  metrics.gauge('almanac_gateway_open_exchanges', 'Requests under way.', () => http.open());
-  metrics.gauges('almanac_gateway_service_requests', 'Requests under way at a service.', 'upstream', () =>
-    Object.fromEntries(upstreamNames.map((name) => [name, upstreams[name].open()])),
+  metrics.gauge('almanac_gateway_requests_in_flight', 'Requests in flight.', () => http.inFlight());
+  metrics.gauges('almanac_gateway_service_requests_in_flight', 'Requests in flight at a service.', 'upstream', () =>
+    Object.fromEntries(upstreamNames.map((name) => [name, upstreams[name].inFlight()])),
   );
-  metrics.gauge('almanac_gateway_metered_accounts', 'Accounts whose calls are counted here.', () => meter.accounts());
+  metrics.gauge('almanac_gateway_metered_accounts', 'Accounts whose calls this gateway counts.', () => meters.size());
 
   const { metricsPort } = config;
   const metricsServer =
@@ -78,7 +77,7 @@ export async function createGateway(
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'keys', start: () => keys.start(), stop: () => keys.stop() },
     { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
-    { name: 'meter', start: () => meter.start(), stop: () => meter.stop() },
+    { name: 'meters', start: () => meters.start(), stop: () => meters.stop() },
     { name: 'upstreams', stop: () => closeUpstreams(upstreams) },
     { name: 'metrics', start: async () => metricsServer?.start(), stop: () => metricsServer?.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },

@@ -20,7 +20,7 @@ const json = (body: unknown): RequestInit => ({
 });
 
 describe('forwarding', () => {
-  it('sends a call on with the context of its token, and the answer back as it is', async () => {
+  it('forwards a call with the context of its token, and returns the answer unchanged', async () => {
     services.answer((_req, res) => {
       res.writeHead(201, {
         'content-type': 'application/json',
@@ -74,7 +74,7 @@ describe('forwarding', () => {
     expect(new Set(services.reached.map((each) => each.headers['x-almanac-context'])).size).toBe(1);
   });
 
-  it('tells a service nothing a client makes up about itself', async () => {
+  it('removes headers by which a client could pose as another caller', async () => {
     const plain = await call('GET', '/api/v1/domains');
     const forged = {
       'x-account-id': '2',
@@ -103,7 +103,7 @@ describe('forwarding', () => {
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('passes the trace context of the caller on as it came', async () => {
+  it('forwards the trace context of the caller unchanged', async () => {
     const trace = {
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       tracestate: 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7',
@@ -116,19 +116,19 @@ describe('forwarding', () => {
     ]);
   });
 
-  it('passes HEAD on as HEAD', async () => {
+  it('forwards HEAD as HEAD', async () => {
     const answer = await call('HEAD', '/api/v1/domains');
     expect([answer.status, services.reached[0]?.method]).toEqual([200, 'HEAD']);
   });
 
-  it('passes a large body through in both directions', async () => {
+  it('forwards a large body in both directions', async () => {
     const text = 'x'.repeat(900_000);
     services.answer((_req, res, body) => res.end(body));
     const answer = await call('POST', '/api/v1/table_data', json({ text }));
     expect(await answer.json()).toEqual({ text });
   });
 
-  it('lets an upload through that is larger than any JSON', async () => {
+  it('forwards an upload that is larger than the limit of JSON bodies', async () => {
     const bytes = Buffer.alloc(3_000_000, 'a');
     const answer = await call('PUT', '/api/v1/imports/1/tables/2/file', { body: bytes });
     expect(answer.status).toBe(200);
@@ -172,14 +172,14 @@ describe('paths and methods', () => {
     '/oauth//token',
     '/oauth/%2e%2e/api/v1/users',
     '/nothing',
-  ])('answers 404 for %s before it looks at a token', async (path) => {
+  ])('answers 404 for %s before it checks a token', async (path) => {
     const answer = await getExactly(gateway, path);
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.body)).toEqual({ error: 'Not found', errors: ['There is nothing at this address.'] });
     expect(services.reached).toEqual([]);
   });
 
-  it('takes a key that is not ASCII, encoded', async () => {
+  it('accepts an encoded key that is not ASCII', async () => {
     const answer = await call('GET', '/api/v1/table_definitions/caf%C3%A9?branch_id=1');
     expect([answer.status, services.reached[0]?.url]).toEqual([200, '/api/v1/table_definitions/caf%C3%A9?branch_id=1']);
   });
@@ -189,7 +189,7 @@ describe('paths and methods', () => {
     ['DELETE', '/api/v1/account', 'GET, HEAD, PATCH, OPTIONS'],
     ['GET', '/api/v1/table_data/grid', 'POST, OPTIONS'],
     ['PROPFIND', '/api/v1/domains/7', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
-  ])('answers 405 for %s %s, naming what is allowed', async (method, path, allow) => {
+  ])('answers 405 for %s %s, with the allowed methods', async (method, path, allow) => {
     const answer = await fetch(gateway.url + path, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
     expect(await answer.json()).toEqual({ error: 'Method not allowed', errors: [`Use ${allow}.`] });
@@ -204,7 +204,7 @@ describe('paths and methods', () => {
 });
 
 describe('outside the API', () => {
-  it('passes the OAuth endpoints to identity with credentials and cookies, and the address they came from', async () => {
+  it('forwards OAuth requests to identity with credentials, cookies and the client address', async () => {
     await fetch(`${gateway.url}/oauth/token`, {
       method: 'POST',
       headers: {
@@ -224,7 +224,7 @@ describe('outside the API', () => {
     expect(services.reached[0]?.headers['x-almanac-context']).toBeUndefined();
   });
 
-  it('refuses what is wrong with a call of an OAuth endpoint in the form of OAuth', async () => {
+  it('answers errors of an OAuth endpoint in the form of OAuth', async () => {
     const url = `${gateway.url}/oauth/token`;
     const refused = await fetch(url, { method: 'DELETE' });
     expect(refused.status).toBe(405);
@@ -236,12 +236,12 @@ describe('outside the API', () => {
   });
 
   it.each([
-    ['a packed body', 415, 'POST', '/oauth/token', { 'content-encoding': 'gzip' }],
+    ['a compressed body', 415, 'POST', '/oauth/token', { 'content-encoding': 'gzip' }],
     ['an address that is too long', 414, 'GET', `/oauth/token?${'x'.repeat(9_000)}`, {}],
     ['a page’s address that is too long', 414, 'GET', `/oauth/authorize?${'x'.repeat(9_000)}`, {}],
-    ['a method that nobody knows', 405, 'PROPFIND', '/oauth/authorize', {}],
+    ['an unknown method', 405, 'PROPFIND', '/oauth/authorize', {}],
     ['headers that are too large', 431, 'POST', '/oauth/revoke', { 'x-much': 'x'.repeat(16_500) }],
-  ])('refuses %s at an OAuth endpoint in the form of OAuth', async (_what, status, method, path, headers) => {
+  ])('refuses %s at an OAuth endpoint in the form of OAuth', async (_case, status, method, path, headers) => {
     const body = method === 'POST' ? 'grant_type=client_credentials' : undefined;
     const answer = await fetch(gateway.url + path, { method, headers, body });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([status, 'no-store']);
@@ -257,14 +257,14 @@ describe('outside the API', () => {
     ['/oauth/password/forgot', 'GET, HEAD, POST, OPTIONS'],
     ['/oauth/style.css', 'GET, HEAD, OPTIONS'],
     ['/.well-known/jwks.json', 'GET, HEAD, OPTIONS'],
-  ])('says what %s takes, asked and refusing', async (path, allow) => {
+  ])('names the methods of %s, in answers to OPTIONS and in errors', async (path, allow) => {
     const url = gateway.url + path;
-    const asked = await fetch(url, { method: 'OPTIONS' });
-    expect([asked.status, asked.headers.get('allow')]).toEqual([204, allow]);
+    const options = await fetch(url, { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       const { status, headers } = await fetch(url, { method });
-      const isTaken = allow.split(', ').includes(method);
-      expect([method, status, headers.get('allow')]).toEqual(isTaken ? [method, 200, null] : [method, 405, allow]);
+      const isAllowed = allow.split(', ').includes(method);
+      expect([method, status, headers.get('allow')]).toEqual(isAllowed ? [method, 200, null] : [method, 405, allow]);
     }
     expect(services.reached.filter(({ method }) => !allow.includes(method))).toEqual([]);
   });
@@ -279,7 +279,7 @@ describe('outside the API', () => {
     expect(services.reached).toEqual([]);
   });
 
-  it('passes pre-signed files to jobs, without credentials', async () => {
+  it('forwards pre-signed files to jobs, without credentials', async () => {
     await fetch(`${gateway.url}/files/exports/a.csv?signature=s`, {
       headers: { authorization: 'Bearer x', cookie: 'a=b' },
     });
@@ -289,7 +289,7 @@ describe('outside the API', () => {
     expect((await fetch(`${gateway.url}/files/exports/a.csv`, { method: 'DELETE' })).status).toBe(405);
   });
 
-  it('passes messages of the payment provider to billing as they are, without credentials, and not endlessly large ones', async () => {
+  it('forwards messages of the payment provider to billing unchanged, without credentials, up to a size', async () => {
     const url = `${gateway.url}/webhooks/payments`;
     const body = '{ "type" : "payment.failed" }';
     const headers = { 'webhook-id': 'msg_1', 'webhook-signature': 'v1,x', authorization: 'Bearer x', cookie: 'a=b' };
@@ -304,25 +304,26 @@ describe('outside the API', () => {
     expect(services.reached).toHaveLength(2);
   });
 
-  it('passes the mail folder to jobs for who sits at this machine and asks for it by name, and for nobody else', async () => {
-    const ask = async (host: string, to = gateway) =>
+  it('forwards the mail folder to jobs only for requests from this machine to a local host name', async () => {
+    const statusFor = async (host: string, to = gateway) =>
       (
         await send(
           to,
           lines('GET /dev/mail HTTP/1.1', `Host: ${host}`, 'X-Forwarded-For: 10.1.2.3', 'Connection: close'),
         )
       ).status;
-    for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:1']) expect(await ask(host)).toBe(200);
+    for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:1']) expect(await statusFor(host)).toBe(200);
     expect(services.reached.map(({ url, headers }) => [url, headers['x-forwarded-for']])).toEqual(
       Array(3).fill(['/dev/mail', '127.0.0.1']),
     );
-    for (const host of ['almanac.test:8080', 'localhost.evil.test', '10.0.0.1']) expect(await ask(host)).toBe(404);
-    expect(await ask('localhost', await startGateway({ trustedHops: 1 }))).toBe(404);
+    for (const host of ['almanac.test:8080', 'localhost.evil.test', '10.0.0.1'])
+      expect(await statusFor(host)).toBe(404);
+    expect(await statusFor('localhost', await startGateway({ trustedHops: 1 }))).toBe(404);
     expect(services.reached).toHaveLength(3);
     expect((await fetch(`${gateway.url}/dev/mail`, { method: 'POST' })).status).toBe(405);
   });
 
-  it('is healthy and ready and has documents; its metrics are not for clients', async () => {
+  it('answers health, readiness and documents, and shows clients no metrics', async () => {
     expect(await (await fetch(`${gateway.url}/healthz`)).json()).toEqual({ status: 'ok' });
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
     expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
@@ -335,7 +336,7 @@ describe('outside the API', () => {
     expect((await fetch(gateway.url, { redirect: 'manual' })).headers.get('location')).toBe('/docs');
   });
 
-  it('merges what the services say of themselves, asked once however many want to know', async () => {
+  it('merges the documents of the services, with one request to each for many concurrent readers', async () => {
     services.answer((_req, res) => {
       const paths = { '/api/v1/domains': { get: { summary: 'List' } } };
       res.setHeader('content-type', 'application/json').end(JSON.stringify({ paths }));
@@ -347,14 +348,14 @@ describe('outside the API', () => {
         servers: [{ url: publicUrl }],
         paths: { '/api/v1/domains': { get: { summary: 'List' } } },
       });
-    const asked = services.reached.filter(({ url }) => url === '/openapi.json');
-    expect(asked.length).toBeGreaterThan(0);
-    expect(asked.length).toBeLessThanOrEqual(upstreamNames.length);
+    const fetched = services.reached.filter(({ url }) => url === '/openapi.json');
+    expect(fetched.length).toBeGreaterThan(0);
+    expect(fetched.length).toBeLessThanOrEqual(upstreamNames.length);
   });
 });
 
 describe('browsers', () => {
-  const safe = {
+  const securityHeaders = {
     'cache-control': 'no-store',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
@@ -363,7 +364,7 @@ describe('browsers', () => {
     'x-request-id': expect.stringMatching(/^[\w-]{36}$/),
   };
 
-  it('are told with every answer, ours or a service’s, to keep and guess and frame nothing', async () => {
+  it('get the security headers with every answer, of the gateway and of a service', async () => {
     const answers = [
       await call('GET', '/api/v1/domains'),
       await fetch(`${gateway.url}/api/v1/domains`),
@@ -371,42 +372,42 @@ describe('browsers', () => {
       await fetch(`${gateway.url}/healthz`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 401, 404, 200]);
-    for (const { headers } of answers) expect(Object.fromEntries(headers)).toMatchObject(safe);
+    for (const { headers } of answers) expect(Object.fromEntries(headers)).toMatchObject(securityHeaders);
     for (const { headers } of answers) expect(headers.get('strict-transport-security')).toBeNull();
   });
 
-  it('are told to stay with TLS where there is TLS', async () => {
+  it('get Strict-Transport-Security when the public URL is https://', async () => {
     const secure = await startGateway({ common: { publicUrl: 'https://almanac.test' } });
     const { headers } = await fetch(`${secure.url}/nothing`);
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
   });
 
-  it('of other origins may not read anything unless configured', async () => {
+  it('of other origins may not read answers by default', async () => {
     const answer = await call('GET', '/api/v1/domains', { headers: { origin: 'https://app.test' } });
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('of an origin on the list may call the API, send files and read why they were refused; others may not', async () => {
+  it('of a configured origin may call the API, send files and read errors; others may not', async () => {
     const other = await startGateway({ corsOrigins: ['https://app.test', 'https://other.test'] });
-    const ask = (path: string, origin: string, method: string) =>
+    const preflightOf = (path: string, origin: string, method: string) =>
       fetch(`${other.url}${path}`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': method } });
-    const mayCall = ({ status, headers }: Response) => [
+    const permissionsIn = ({ status, headers }: Response) => [
       status,
       headers.get('vary'),
       headers.get('access-control-allow-origin'),
       headers.get('access-control-allow-methods'),
     ];
     const methods = 'GET, HEAD, POST, OPTIONS';
-    const preflight = await ask('/api/v1/domains', 'https://app.test', 'POST');
-    expect(mayCall(preflight)).toEqual([204, 'Origin', 'https://app.test', methods]);
+    const preflight = await preflightOf('/api/v1/domains', 'https://app.test', 'POST');
+    expect(permissionsIn(preflight)).toEqual([204, 'Origin', 'https://app.test', methods]);
     const headers = preflight.headers.get('access-control-allow-headers')?.split(', ');
     expect(headers).toEqual(
       expect.arrayContaining(['Authorization', 'Content-Type', 'Exact-Numbers', 'Idempotency-Key', 'If-Match']),
     );
-    const file = await ask('/files/imports/1?signature=x', 'https://other.test', 'PUT');
-    expect(mayCall(file)).toEqual([204, 'Origin', 'https://other.test', 'GET, HEAD, PUT, OPTIONS']);
+    const file = await preflightOf('/files/imports/1?signature=x', 'https://other.test', 'PUT');
+    expect(permissionsIn(file)).toEqual([204, 'Origin', 'https://other.test', 'GET, HEAD, PUT, OPTIONS']);
     for (const evil of ['https://evil.test', 'https://app.test.evil.test', 'null', 'http://app.test'])
-      expect(mayCall(await ask('/api/v1/domains', evil, 'POST'))).toEqual([204, 'Origin', null, null]);
+      expect(permissionsIn(await preflightOf('/api/v1/domains', evil, 'POST'))).toEqual([204, 'Origin', null, null]);
 
     const get = (path: string, origin: string) => callWith(other, token, 'GET', path, { headers: { origin } });
     for (const path of ['/api/v1/domains', '/api/v1/nothing']) {

@@ -1,5 +1,5 @@
-// What the gateway's tests begin with: a gateway between a fake identity, fake services that record what reaches them, and
-// billing, fake at its RPC edge or real behind an address.
+// Fixtures of the gateway's tests: a gateway with a fake identity, fake services that record their
+// requests, and billing, faked at its RPC edge or real at an address.
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createContextVerifier, type Issuer } from '@almanac/service-kit/caller/call-context';
@@ -20,18 +20,18 @@ export const publicUrl = 'http://almanac.test:8080';
 export type Reached = { method: string; url: string; headers: IncomingMessage['headers']; body: string };
 export type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
 
-/** An HTTP server that plays all services: answers 200 with `{}` unless told otherwise, and remembers what reached it. */
+/** An HTTP server for all services: answers 200 with `{}` by default, and records its requests. */
 export type FakeServices = {
   url: string;
   reached: Reached[];
   sockets: Set<Socket>;
   answer(handler: Handler | undefined): void;
-  /** Leaves later requests without an answer; their responses wait in `held`. */
+  /** Holds the answers of later requests; the responses are in `held`. */
   hold(): void;
   held: ServerResponse[];
-  /** Answers the requests that are held, and later ones at once. */
+  /** Answers the held requests, and later ones at once. */
   release(): void;
-  /** Takes a request as if it had been sent here. */
+  /** Handles a request of another server. */
   take(req: IncomingMessage, res: ServerResponse): void;
   close(): Promise<void>;
 };
@@ -82,14 +82,14 @@ export type FakeIdentity = {
   revocations: Record<string, string>[];
   /** How often the keys were fetched. */
   keyFetches(): number;
-  /** Makes an access token; claims given replace those of a good one, `undefined` takes one away. */
+  /** Makes a valid access token; `claims` replace its claims, and `undefined` removes one. */
   token(claims?: JWTPayload, header?: Record<string, unknown>): Promise<string>;
-  /** Puts another signing key in place of the present one, which goes away unless it is kept with all before it. */
+  /** Replaces the signing key; `keep` still publishes the earlier ones. */
   rotate(options?: { keep?: boolean }): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Publishes its keys and lists its revocations; all else goes to the services that record what reaches them. */
+/** Publishes keys and lists revocations; forwards other requests to the fake services. */
 export async function givenIdentity(keys: TestKeys, services: FakeServices, tls?: ServiceTls): Promise<FakeIdentity> {
   const revocations: Record<string, string>[] = [];
   let fetches = 0;
@@ -153,7 +153,7 @@ export type FakeBilling = {
     branching: boolean;
     storageBytes: number;
   };
-  /** Calls of leases that are neither booked nor given back. */
+  /** Calls of leases that are neither booked nor returned. */
   reserved(): number;
   /** What was booked, by report. */
   booked: { lease: string; sequence: number; calls: number; method: string; resource: string; application: number }[];
@@ -161,7 +161,7 @@ export type FakeBilling = {
   close(): Promise<void>;
 };
 
-/** Billing at its RPC edge: one account, generous grants. What it does with its books is tested where they are kept. */
+/** Billing at its RPC edge, with one account. The real books are tested in billing. */
 export async function givenBilling(keys: TestKeys, tls?: ServiceTls): Promise<FakeBilling> {
   let reserved = 0;
   const billing: FakeBilling = {
@@ -241,7 +241,7 @@ type SettleRequest = {
   served: { method: string; resource: string; calls: number; application_id: number }[];
 };
 
-// Only the methods given answer; the gateway has no business with the others.
+// Only the given methods answer; the gateway calls no others.
 async function startRpc(
   service: 'identity' | 'billing',
   keys: TestKeys,
@@ -279,7 +279,7 @@ export type Fakes = {
 
 type Parts = 'common' | 'upstreams' | 'timeouts' | 'limits';
 
-/** The settings that a test changes; see `givenGateway` for all others. */
+/** The settings that a test changes; `givenGateway` has the defaults. */
 export type TestConfig = Partial<Omit<GatewayConfig, Parts>> & { [P in Parts]?: Partial<GatewayConfig[P]> };
 
 export type TestGateway = {
@@ -287,13 +287,16 @@ export type TestGateway = {
   url: string;
   /** Its metrics as Prometheus reads them. */
   metrics(): Promise<string>;
-  /** What it has logged so far. */
+  /** Its log so far. */
   log(): string;
   /** Stops it; further calls wait for the first. Throws when a secret stands in its log. */
   stop(): Promise<void>;
 };
 
-/** A running gateway. Its bus is PostgreSQL, its limits and timeouts those of the product unless a test narrows them. */
+/**
+ * A running gateway. Its bus is PostgreSQL, its limits and timeouts those of the product unless a
+ * test narrows them.
+ */
 export async function givenGateway(
   { keys, database, services, identity, billing }: Fakes,
   config: TestConfig = {},
@@ -301,7 +304,7 @@ export async function givenGateway(
   const log = watchLog();
   const settings: GatewayConfig = {
     graceCalls: 1_000,
-    reserveDeadlineMs: 30_000, // a busy machine must not pass for a billing that is away
+    reserveDeadlineMs: 30_000, // a slow machine must not look like unreachable billing
     corsOrigins: [],
     trustedHops: 0,
     connectMs: 30_000,
@@ -315,7 +318,7 @@ export async function givenGateway(
       publicUrl,
       logLevel: 'trace',
       drainSeconds: 0,
-      loopDelayMs: 60_000, // … nor for a gateway that has too much to do
+      loopDelayMs: 60_000, // … nor like an overloaded gateway
       secrets: { contextKey: keys.privateKeys.gateway as Record<string, unknown>, busUrl: database.url },
       contextKeys: keys.publicKeys,
       httpTls: false,
@@ -377,11 +380,11 @@ export function callWith(gateway: TestGateway, token: string, method: string, pa
   });
 }
 
-/** Runs it so many times at once. */
+/** Runs it `count` times at once. */
 export const times = <T>(count: number, run: () => Promise<T>) => Promise.all(Array.from({ length: count }, run));
 export const statuses = async (answers: Promise<Response[]>) => (await answers).map(({ status }) => status);
 
-/** GET with the path exactly as written; fetch would tidy it up. */
+/** GET with the path exactly as written; fetch would normalize it. */
 export function getExactly(gateway: TestGateway, path: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const sent = request({ port: gateway.port, host: '127.0.0.1', path, agent: false }, async (answer) => {

@@ -1,5 +1,5 @@
-// More than there is room for: one account gets no more than its share (BIL-12), and a gateway that has too much to do says so early, while
-// who watches over it still hears from it (R43).
+// Overload: one account can't exceed its share (BIL-12), and an overloaded gateway sheds load early
+// and still answers health checks (R43).
 import { eventually } from '@almanac/testkit/eventually';
 import { callWith, statuses, type TestConfig, type TestGateway, times } from './given.ts';
 import { useNeighbours } from './neighbours.ts';
@@ -30,70 +30,70 @@ async function expectRefused(answer: Response, status: number, error: string): P
 }
 
 describe('an account', () => {
-  it('makes so many calls in ten seconds and not one more; others are served, and none of it counts', async () => {
-    const most = 5;
+  it('has a limit of calls in ten seconds; others are served, and refused calls do not count', async () => {
+    const max = 5;
     const before = billing.calls();
-    const { stop } = await given({ limits: { accountBurst: most } });
-    expect(await statuses(times(most, () => call()))).toEqual(Array(most).fill(200));
+    const { stop } = await given({ limits: { accountBurst: max } });
+    expect(await statuses(times(max, () => call()))).toEqual(Array(max).fill(200));
     const refused = await call();
     expect(await expectRefused(refused, 429, 'Too many requests')).toBeLessThanOrEqual(10);
     const other = await identity.token({ account_id: 2 });
     expect((await call(other)).status).toBe(200);
-    let inVain = 0;
+    let refusals = 0;
     await eventually(async () => {
       const { status } = await call();
-      if (status !== 200) inVain += 1;
+      if (status !== 200) refusals += 1;
       expect(status).toBe(200);
     });
-    expect(inVain).toBeGreaterThan(0);
+    expect(refusals).toBeGreaterThan(0);
     await stop();
-    expect(billing.calls() - before).toBe(most + 2);
+    expect(billing.calls() - before).toBe(max + 2);
   });
 
-  it('has so many calls under way and not one more, gets the places back of those that end, and takes none of others', async () => {
-    const most = 3;
-    await given({ limits: { callerRequests: most } });
+  it('has a limit of calls in flight, which ended calls free and which other accounts do not share', async () => {
+    const max = 3;
+    await given({ limits: { callerRequests: max } });
     services.hold();
-    const slow = times(most, () => call());
-    await eventually(() => expect(services.held).toHaveLength(most));
+    const slow = times(max, () => call());
+    await eventually(() => expect(services.held).toHaveLength(max));
     await expectRefused(await call(), 429, 'Too many requests');
     const other = call(await identity.token({ account_id: 2 }));
-    await eventually(() => expect(services.held).toHaveLength(most + 1));
+    await eventually(() => expect(services.held).toHaveLength(max + 1));
     services.release();
-    expect(await statuses(slow)).toEqual(Array(most).fill(200));
+    expect(await statuses(slow)).toEqual(Array(max).fill(200));
     expect((await other).status).toBe(200);
     await eventually(async () => expect((await call()).status).toBe(200));
   });
 
-  it('shares places with nobody: who asks without a token has his own, as many', async () => {
-    const most = 3;
-    await given({ limits: { callerRequests: most } });
+  it('does not share its limit with requests without a token, which have their own', async () => {
+    const max = 3;
+    await given({ limits: { callerRequests: max } });
     services.hold();
     const authorize = () => fetch(`${gateway.url}/.well-known/oauth-authorization-server`);
-    const slow = times(most, authorize);
-    await eventually(() => expect(services.held).toHaveLength(most));
+    const slow = times(max, authorize);
+    await eventually(() => expect(services.held).toHaveLength(max));
     await expectRefused(await authorize(), 429, 'Too many requests');
     const own = call();
-    await eventually(() => expect(services.held).toHaveLength(most + 1));
+    await eventually(() => expect(services.held).toHaveLength(max + 1));
     services.release();
-    expect(await statuses(slow)).toEqual(Array(most).fill(200));
+    expect(await statuses(slow)).toEqual(Array(max).fill(200));
     expect((await own).status).toBe(200);
   });
 
-  it('gets the places back of clients that hang up, wherever they were', async () => {
-    const most = 3;
-    await given({ limits: { callerRequests: most } });
+  it('can use the places of clients that disconnected, at any stage', async () => {
+    const max = 3;
+    await given({ limits: { callerRequests: max } });
     for (let round = 0; round < 5; round += 1) {
       services.hold();
       const abort = new AbortController();
-      const gone = times(most, () => call(token, { signal: abort.signal }).catch(() => undefined));
-      if (round > 0) await eventually(() => expect(services.held).toHaveLength(most));
+      const aborted = times(max, () => call(token, { signal: abort.signal }).catch(() => undefined));
+      if (round > 0) await eventually(() => expect(services.held).toHaveLength(max));
       abort.abort();
-      await gone;
+      await aborted;
       services.release();
-      await eventually(async () => expect(await statuses(times(most, () => call()))).toEqual(Array(most).fill(200)));
+      await eventually(async () => expect(await statuses(times(max, () => call()))).toEqual(Array(max).fill(200)));
     }
-    // Gone while a token is looked at that was never seen before.
+    // These clients disconnect while the gateway verifies a token that is not cached.
     const tokens = await Promise.all(Array.from({ length: 50 }, () => identity.token()));
     for (const fresh of tokens) {
       const socket = open(gateway);
@@ -101,27 +101,27 @@ describe('an account', () => {
       await new Promise((sent) => socket.write(head, sent));
       socket.destroy();
     }
-    await eventually(async () => expect(await statuses(times(most, () => call()))).toEqual(Array(most).fill(200)));
+    await eventually(async () => expect(await statuses(times(max, () => call()))).toEqual(Array(max).fill(200)));
   });
 });
 
 describe('a gateway', () => {
-  it('has so many requests under way and not one more; its health is told all the same', async () => {
-    const most = 4;
-    const { metrics } = await given({ limits: { requests: most } });
+  it('has a limit of requests in flight, and still answers health checks beyond it', async () => {
+    const max = 4;
+    const { metrics } = await given({ limits: { requests: max } });
     services.hold();
-    const slow = times(most, () => call());
-    await eventually(() => expect(services.held).toHaveLength(most));
+    const slow = times(max, () => call());
+    await eventually(() => expect(services.held).toHaveLength(max));
     await expectRefused(await call(), 503, 'Service unavailable');
     expect(await state('/openapi.json')).toBe(503);
     expect([await state('/healthz'), await state('/readyz')]).toEqual([200, 200]);
-    await eventually(async () => expect(await metrics()).toMatch(/^almanac_gateway_open_exchanges\S* 4$/m));
+    await eventually(async () => expect(await metrics()).toMatch(/^almanac_gateway_requests_in_flight\S* 4$/m));
     services.release();
-    expect(await statuses(slow)).toEqual(Array(most).fill(200));
+    expect(await statuses(slow)).toEqual(Array(max).fill(200));
     await eventually(async () => expect((await call()).status).toBe(200));
   });
 
-  it('whose event loop is late refuses early and is not ready, but is alive, and recovers', async () => {
+  it('whose event loop is late sheds load and is not ready, but is alive, and recovers', async () => {
     await given({ common: { loopDelayMs: 100 } });
     expect((await call()).status).toBe(200);
     const busy = setInterval(() => {
@@ -137,7 +137,7 @@ describe('a gateway', () => {
     await eventually(async () => expect([(await call()).status, await state('/readyz')]).toEqual([200, 200]));
   });
 
-  it('that was busy for two seconds serves what came meanwhile, and is alive and ready', async () => {
+  it('that was blocked for two seconds then serves all requests, and is alive and ready', async () => {
     await given({ common: { loopDelayMs: 1_000 } });
     const answers = statuses(times(20, () => call()));
     const until = performance.now() + 2_000;

@@ -15,19 +15,19 @@ const linesAbout = (id: string | null) =>
     .filter(({ request_id }) => request_id === id);
 
 describe('the log', () => {
-  it('tells why the gateway itself failed, under the id that the caller was told (LOG-06)', async () => {
+  it('has the cause of a failure of the gateway, under the request id of the answer (LOG-06)', async () => {
     services.answer((_req, res) => res.end('{"no": JSON'));
     const answer = await fetch(`${gateway.url}/openapi.json`);
     expect(answer.status).toBe(503);
     expect(await answer.text()).not.toContain('JSON');
     const err = expect.objectContaining({ type: 'SyntaxError', stack: expect.stringMatching(/^at JSON\.parse/) });
-    const why = { level: 'error', err };
+    const expected = { level: 'error', err };
     await eventually(() =>
-      expect(linesAbout(answer.headers.get('x-request-id'))).toContainEqual(expect.objectContaining(why)),
+      expect(linesAbout(answer.headers.get('x-request-id'))).toContainEqual(expect.objectContaining(expected)),
     );
   });
 
-  it('has one line for each call: who, what and how it went, not what was asked or with which token', async () => {
+  it('has one line for each call, without its query, headers and token', async () => {
     const token = await identity.token({ account_id: 7, application_id: 8, sub: '9', user_id: 9 });
     const answer = await callWith(gateway, token, 'GET', '/api/v1/domains?q=name:eq:private&access_token=none');
     const [line, ...others] = await eventually(() => {

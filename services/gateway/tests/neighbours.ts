@@ -1,4 +1,5 @@
-// What surrounds the gateways of a test file: a database for the bus, keys, and the fakes of given.ts.
+// The neighbours of the gateways in a test file: a database for the bus, keys, and the fakes of
+// given.ts.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { startBus } from '@almanac/testkit/bus';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
@@ -21,7 +22,7 @@ type Neighbours = Fakes & {
   /** A gateway that runs from the first test to the last. */
   useGateway(config?: TestConfig): TestGateway;
   startGateway(config?: TestConfig): Promise<TestGateway>;
-  /** What a gateway that is a process of its own reads. */
+  /** The environment of a gateway that is a separate process. */
   gatewayEnv(port: number): Record<string, string>;
   /** Connects to the bus of the gateways as this service. */
   connectBus(service: string): Promise<Bus>;

@@ -1,4 +1,4 @@
-// Requests as bytes: what no HTTP client would send.
+// Requests as raw bytes, which an HTTP client would not send.
 import { connect, type Socket } from 'node:net';
 import type { TestGateway } from './given.ts';
 
@@ -29,10 +29,10 @@ export function send(
   });
 }
 
-/** A client's connection; that it breaks is no error. */
+/** A client's connection; errors of the connection are ignored. */
 export const open = (to: TestGateway): Socket => connect(to.port, '127.0.0.1').on('error', () => {});
 
-/** Lines of a head, with its end. */
+/** The lines of a head, with the empty line at its end. */
 export const lines = (...parts: string[]) => `${parts.join('\r\n')}\r\n\r\n`;
 /** Whether an answer's body is the contract's. */
 export const isErrorBody = (text: string) => {

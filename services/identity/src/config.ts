@@ -1,4 +1,4 @@
-// Every setting of identity, read once. Secrets live in their own part.
+// Every setting of identity, read once at start. Secrets have their own part of the object.
 import {
   type CommonConfig,
   ConfigReader,
@@ -13,24 +13,27 @@ export type IdentityConfig = {
   common: CommonConfig;
   rpcPort: number;
   billingRpc: string;
-  /** How long an access token lives; the contract's default is 7200. */
+  /** Lifetime of an access token; the contract's default is 7200. */
   accessTokenSeconds: number;
-  /** How long a refresh token may lie unused. */
+  /** A refresh token expires when it is unused for this long. */
   refreshTokenSeconds: number;
-  /** How long an application may go on by refresh tokens after the user's yes, however often it uses them. */
+  /** A grant ends this long after the user's consent, however often its refresh tokens are used. */
   grantSeconds: number;
-  /** How long somebody stays logged in at the pages. */
+  /** Lifetime of a browser session. */
   sessionSeconds: number;
   secrets: {
     databaseUrl: string;
-    /** 32 bytes: encrypts the private signing keys at rest; what pages sign with is derived from it. */
+    /**
+     * 32 bytes. Encrypts private signing keys at rest; keys for pages and stored answers derive
+     * from it.
+     */
     keyEncryptionKey: Buffer;
-    /** What it was before, while it is being replaced: read with, never written with. */
+    /** The previous key, during a rotation: decrypts, never encrypts. */
     previousKeyEncryptionKey?: Buffer;
   };
 };
 
-/** Reads the environment; every problem is reported together. */
+/** Reads the environment and reports every problem in one error. */
 export function readConfig(env: Environment): IdentityConfig {
   const read = new ConfigReader(env);
   return read.finish({
@@ -42,7 +45,7 @@ export function readConfig(env: Environment): IdentityConfig {
       min: 60,
       max: 86_400,
     }),
-    refreshTokenSeconds: read.integer('IDENTITY_REFRESH_TOKEN_SECONDS', 'how long a refresh token may lie unused', {
+    refreshTokenSeconds: read.integer('IDENTITY_REFRESH_TOKEN_SECONDS', 'how long a refresh token may stay unused', {
       default: 30 * 86_400,
       min: 3_600,
       max: 366 * 86_400,
@@ -52,7 +55,7 @@ export function readConfig(env: Environment): IdentityConfig {
       min: 3_600,
       max: 3_660 * 86_400,
     }),
-    sessionSeconds: read.integer('IDENTITY_SESSION_SECONDS', 'how long somebody stays logged in', {
+    sessionSeconds: read.integer('IDENTITY_SESSION_SECONDS', 'how long a user stays logged in', {
       default: 12 * 3_600,
       min: 300,
       max: 30 * 86_400,

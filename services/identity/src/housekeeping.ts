@@ -1,44 +1,25 @@
-// Forgets what can no longer matter: expired codes, families, sessions, links, revocations, keys, answers and counters. Every instance does it;
-// deleting twice harms nobody.
-import { setTimeout as sleep } from 'node:timers/promises';
+// Deletes expired codes, token families, sessions, links, revocations, signing keys, stored answers
+// and counters. Every instance does it; deleting twice has no effect.
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
+import { periodic } from '@almanac/service-kit/process/periodic';
+import type { Part } from '@almanac/service-kit/process/service-runtime';
 import type { IdentityConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 
-const everyMs = 10 * 60_000;
-
-export type Housekeeping = { start(): void; stop(): Promise<void> };
-
-export function createHousekeeping(prisma: PrismaClient, config: IdentityConfig, logger: Logger): Housekeeping {
-  const stopping = new AbortController();
-  let running: Promise<void> | undefined;
-  const work = async () => {
-    while (!stopping.signal.aborted) {
-      await sweep(prisma, config).catch((error: unknown) =>
-        logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
-      );
-      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
-    }
-  };
-  return {
-    start() {
-      running ??= work();
-    },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
+/** Runs a round at start and every ten minutes. */
+export function createHousekeeping(prisma: PrismaClient, config: IdentityConfig, logger: Logger): Part {
+  return periodic({ name: 'housekeeping', everyMs: 10 * 60_000, logger }, () => sweep(prisma, config));
 }
 
-/** One round. A used code is kept as long as its family, so that a replay is noticed. */
+/** Runs one round. A used code is kept as long as its family, so that a replay is detected. */
 export async function sweep(
   prisma: PrismaClient,
   { accessTokenSeconds, grantSeconds }: Pick<IdentityConfig, 'accessTokenSeconds' | 'grantSeconds'>,
 ): Promise<void> {
-  // Its last access token may outlive a family; as long as it lives, the family must be there to be revoked.
+  // The last access token of a family can outlive it, and can be revoked only through the family's
+  // row.
   await prisma.$executeRaw`
     delete from token_family
     where least(expires_at, created_at + make_interval(secs => ${grantSeconds}::int))

@@ -1,29 +1,33 @@
-// Identity over HTTP: the OAuth server, and the REST resources it owns.
+// Identity's HTTP server: the REST resources it owns, and the OAuth server.
 
 import type { Route } from '@almanac/service-kit/api/route';
 import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
-import { accountRoutes } from './account.routes.ts';
-import { applicationRoutes } from './applications.routes.ts';
-import { recordActOf } from './audit.ts';
-import { auditEventRoutes } from './audit-events.routes.ts';
+import { accountRoutes } from './accounts/account.routes.ts';
+import { applicationRoutes } from './applications/applications.routes.ts';
+import { auditEventRoutes } from './audit/audit-events.routes.ts';
+import { recordAct } from './audit/audit-log.ts';
 import type { IdentityContext } from './context.ts';
-import { mountOAuth } from './oauth/mount.ts';
-import { userGroupAssignmentRoutes } from './user-group-assignments.routes.ts';
-import { userGroupRoutes } from './user-groups.routes.ts';
-import { userRoutes } from './users.routes.ts';
+import { userGroupAssignmentRoutes } from './groups/user-group-assignments.routes.ts';
+import { userGroupRoutes } from './groups/user-groups.routes.ts';
+import { mountOAuth } from './oauth.routes.ts';
+import { permissionRoutes } from './permissions/permissions.routes.ts';
+import { userRoutes } from './users/users.routes.ts';
 
+/** The routes of every REST resource that identity owns. */
 export function identityRoutes(ctx: IdentityContext): Route[] {
   return [
     ...accountRoutes(ctx),
     ...userRoutes(ctx),
     ...userGroupRoutes(ctx),
     ...userGroupAssignmentRoutes(ctx),
+    ...permissionRoutes(ctx),
     ...applicationRoutes(ctx),
     ...auditEventRoutes(ctx),
   ];
 }
 
+/** Builds the HTTP server; it listens only after `start`. */
 export function createIdentityHttp(ctx: IdentityContext, runtime: ServiceRuntime): HttpServer {
   const { host, httpPort } = ctx.config.common;
   const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
@@ -37,7 +41,7 @@ export function createIdentityHttp(ctx: IdentityContext, runtime: ServiceRuntime
     verifyContext,
     tls,
     routes: identityRoutes(ctx),
-    onRefused: (call, act) => recordActOf(ctx.prisma, call, act),
+    onRefused: (call, act) => recordAct(ctx.prisma, call, act),
     mount: mountOAuth(ctx),
   });
 }

@@ -1,4 +1,4 @@
-// Identity as a process: accounts, people, applications and the OAuth server.
+// The identity process: accounts, users, groups, applications and the OAuth server.
 import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createIdentity, migrateIdentity } from './service.ts';

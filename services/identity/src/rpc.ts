@@ -1,14 +1,15 @@
-// Identity over gRPC: what gateways, services and operators ask.
+// Identity's gRPC server, and which service may call which method.
+
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
-import { createAccount, getAccountBasics, listAccounts } from './accounts.ts';
+import { createAccount, getAccountBasics, listAccounts } from './accounts/accounts.ts';
 import type { IdentityContext } from './context.ts';
-import { createPasswordLink } from './password-links.ts';
-import { getEffectivePermissions } from './permissions.ts';
-import { ensureResourceGroups, listResourceGroups } from './resource-groups.ts';
-import { listRevocations } from './revocations.ts';
-import { findUsers, listAdministrators, listApprovers } from './users.ts';
+import { ensureResourceGroups, listResourceGroups } from './groups/resource-groups.ts';
+import { createPasswordLink } from './passwords/password-links.ts';
+import { getEffectivePermissions } from './permissions/effective-permissions.ts';
+import { listRevocations } from './tokens/revocations.ts';
+import { findUsers, listAdministrators, listApprovers } from './users/contacts.ts';
 
 const callers = {
   ListRevocations: ['gateway'],
@@ -25,6 +26,7 @@ const callers = {
   RotateSigningKey: ['operator'],
 } as const satisfies RpcServerOptions<'identity'>['callers'];
 
+/** Builds the gRPC server; it listens only after `start`. */
 export function createIdentityRpc(ctx: IdentityContext, runtime: ServiceRuntime): RpcServer {
   const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
   const { host } = ctx.config.common;

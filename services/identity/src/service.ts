@@ -1,4 +1,5 @@
-// The only place that constructs identity's parts, and the order in which they start.
+// The composition root: constructs every part of identity and starts them in order.
+
 import { join } from 'node:path';
 import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
 import { createLogger } from '@almanac/service-kit/observability/logger';
@@ -7,29 +8,29 @@ import { migrate } from '@almanac/service-kit/postgres/migrate';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
-import { consumeAuditMessages } from './audit-messages.ts';
+import { consumeAuditMessages } from './audit/audit-messages.ts';
 import type { IdentityConfig } from './config.ts';
 import type { IdentityContext } from './context.ts';
-import { createPrisma } from './database.ts';
+import { consumeResourceEvents } from './groups/resource-events.ts';
 import { createHousekeeping } from './housekeeping.ts';
 import { createIdentityHttp } from './http.ts';
-import { createPageSigner } from './page-signer.ts';
-import { createPasswords } from './passwords.ts';
-import { createOwnRights } from './permissions.ts';
-import { consumeResourceEvents } from './resource-events.ts';
+import { createPasswords } from './passwords/passwords.ts';
+import { createLocalRights } from './permissions/effective-permissions.ts';
 import { createIdentityRpc } from './rpc.ts';
-import { createSigningKeys } from './signing-keys.ts';
-import { createThrottle } from './throttle.ts';
+import { createPageSigner } from './security/page-signer.ts';
+import { createThrottle } from './security/throttle.ts';
+import { createSigningKeys } from './tokens/signing-keys.ts';
+import { createPrisma } from './transaction.ts';
 
 const migrations = join(import.meta.dirname, '../prisma/migrations');
 
-/** Brings the database up to date. */
+/** Applies pending migrations to identity's database. */
 export async function migrateIdentity(config: IdentityConfig, { log }: Overrides = {}): Promise<void> {
   const logger = createLogger('identity', config.common.logLevel, log);
   await migrate({ databaseUrl: config.secrets.databaseUrl, directory: migrations, logger });
 }
 
-/** Builds the service; nothing connects or listens until `start`. */
+/** Builds the service. It connects and listens only after `start`. */
 export async function createIdentity(
   config: IdentityConfig,
   overrides: Overrides = {},
@@ -45,7 +46,7 @@ export async function createIdentity(
     logger,
     prisma,
     billing: billing.client,
-    rights: createOwnRights(prisma),
+    rights: createLocalRights(prisma),
     keys: createSigningKeys({
       prisma,
       encryptionKey: keyEncryptionKey,
@@ -59,7 +60,6 @@ export async function createIdentity(
   const relay = createOutboxRelay({ pool, bus, logger });
   watchPools(runtime.metrics, { identity: pool });
   watchOutbox(runtime.metrics, [relay]);
-  const housekeeping = createHousekeeping(prisma, config, logger);
   const rpc = createIdentityRpc(context, runtime);
   const http = createIdentityHttp(context, runtime);
   runtime.health.addReadinessCheck('database', () => pool.query('select 1'));
@@ -73,7 +73,7 @@ export async function createIdentity(
     { name: 'outbox', start: async () => relay.start(), stop: () => relay.stop() },
     { name: 'resource events', start: () => consumeResourceEvents(context, bus) },
     { name: 'audit messages', start: () => consumeAuditMessages(context, bus) },
-    { name: 'housekeeping', start: async () => housekeeping.start(), stop: () => housekeeping.stop() },
+    createHousekeeping(prisma, config, logger),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

@@ -1,5 +1,5 @@
-// What identity's tests begin with: the whole service over a fresh database and bus, reached over HTTP and gRPC as gateways,
-// services and operators reach it; billing is faked at the RPC edge.
+// Fixtures of identity's tests: the whole service over its own database and bus, called over HTTP
+// and gRPC. Billing is faked at the RPC edge.
 
 import { randomBytes } from 'node:crypto';
 import { Browser, type Button, type Form, type PageSeen } from '@almanac/api-client/browser';
@@ -25,7 +25,7 @@ import { createIdentity } from '../src/service.ts';
 
 export const redirectUri = 'http://127.0.0.1:9876/callback';
 
-/** An account as `CreateAccount` answers it, with a caller for its machine and one for its administrator. */
+/** The answer of `CreateAccount`, with a caller for its machine and one for its administrator. */
 export type Account = {
   account_id: number;
   admin_user_id: number;
@@ -46,19 +46,19 @@ export type Identity = {
   /** REST calls with these claims. */
   as(claims: Partial<CallClaims>): Call;
   account(redirect?: string): Promise<Account>;
-  /** What the service has announced so far. */
+  /** Events that the service has announced. */
   events: BusMessage[];
-  /** The mails it has asked for so far. */
+  /** Mails that the service has requested. */
   mails: BusMessage[];
-  /** What it and the others have logged so far. */
+  /** The log of all instances. */
   log(): string;
-  /** How many messages of a queue were given up. */
+  /** The number of dead letters of a queue. */
   deadLetters(queue: string): Promise<number>;
   publish(type: string, payload: Record<string, unknown>): Promise<BusMessage>;
   billing: { overage_enabled: boolean };
-  /** Starts another instance beside this one, over the same database and bus. */
+  /** Starts another instance over the same database and bus. */
   another(): Promise<Pick<Identity, 'url' | 'context'>>;
-  /** Ends all of it; throws when a secret stands in the log, in a refusal or in an announcement. */
+  /** Stops everything; throws when the log, an error or an event contains a secret. */
   close(): Promise<void>;
 };
 
@@ -132,7 +132,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     log: log.text,
     async publish(type, payload) {
       const message = { v: 1, id: crypto.randomUUID(), type, occurred_at: new Date().toISOString(), payload } as const;
-      await eventually(() => bus.publish([message])); // refused until the queues of all services are there
+      await eventually(() => bus.publish([message])); // refused until the queues of all services exist
       return message;
     },
     deadLetters: (queue) => bus.deadLetters(queue),
@@ -173,7 +173,7 @@ async function startBilling(keys: TestKeys) {
     overage_calls: 0,
   });
   const unused = async () => {
-    throw new Error('identity does not ask for this');
+    throw new Error('identity does not call this');
   };
   const server = createRpcServer({
     service: 'billing',
@@ -259,48 +259,50 @@ export function authorizeUrl(identity: Identity, client: { client_id: string }, 
   return `${identity.url}/oauth/authorize?${new URLSearchParams(given)}`;
 }
 
-type Person = { email: string; password: string };
+type Credentials = { email: string; password: string };
 
-export const adminOf = (account: Omit<Account, 'machine' | 'admin'>): Person => ({
+export const adminOf = (account: Omit<Account, 'machine' | 'admin'>): Credentials => ({
   email: account.admin_email,
   password: account.admin_password,
 });
 
-/** Opens an authorization request, logging in if need be; answers what comes then: the consent page or the client's address. */
-async function openRequest(browser: Browser, url: string, person: Person): Promise<PageSeen> {
+/**
+ * Opens an authorization request and logs in if needed; returns the consent page or the redirect.
+ */
+async function openRequest(browser: Browser, url: string, user: Credentials): Promise<PageSeen> {
   const page = await browser.open(url);
   const form = page.forms.find((each) => each.passwordField);
   if (!form) return page;
-  const answer = await browser.submit(page, form, person);
+  const answer = await browser.submit(page, form, user);
   return answer.location ? browser.open(answer.location) : answer;
 }
 
-/** Opens an authorization request whose client wants the person asked, and logs in; answers the consent page. */
-export function openConsent(browser: Browser, url: string, person: Person): Promise<PageSeen> {
-  return openRequest(browser, `${url}&prompt=consent`, person);
+/** Opens an authorization request with `prompt=consent` and logs in; returns the consent page. */
+export function openConsent(browser: Browser, url: string, user: Credentials): Promise<PageSeen> {
+  return openRequest(browser, `${url}&prompt=consent`, user);
 }
 
-/** Logs in, allows where that is asked, and answers where the browser is sent. */
-export async function allow(url: string, person: Person, browser = new Browser()): Promise<PageSeen> {
-  const page = await openRequest(browser, url, person);
+/** Logs in, gives consent if asked, and returns the redirect. */
+export async function allow(url: string, user: Credentials, browser = new Browser()): Promise<PageSeen> {
+  const page = await openRequest(browser, url, user);
   if (page.location) return page;
   return browser.submit(page, ...pressOf(page, '/oauth/authorize', 'allow'));
 }
 
-/** A browser in which a person has logged in without an application. */
+/** A browser in which a user has logged in without an application. */
 export async function logInAlone(
   identity: Identity,
-  person: Person,
+  user: Credentials,
   more: Record<string, string> = {},
 ): Promise<Browser> {
   const browser = new Browser();
   const page = await browser.open(`${identity.url}/oauth/login`);
-  const answer = await browser.submit(page, formOf(page, '/oauth/login'), { ...person, ...more });
+  const answer = await browser.submit(page, formOf(page, '/oauth/login'), { ...user, ...more });
   if (answer.status !== 303) throw new Error(`Not logged in: ${answer.status} ${answer.html.slice(0, 1_000)}`);
   return browser;
 }
 
-/** A form of a page by its address, and the button with a value; for `submit`. */
+/** The form of a page with this action, and its button with this value, for `submit`. */
 export function pressOf(page: PageSeen, action: string, value: string): [Form, Record<string, string>, Button] {
   const form = formOf(page, action);
   const button = form.buttons.find((each) => each.value === value);
@@ -308,14 +310,14 @@ export function pressOf(page: PageSeen, action: string, value: string): [Form, R
   return [form, {}, button];
 }
 
-/** A form of a page by its address. */
+/** The form of a page with this action. */
 export function formOf(page: PageSeen, action: string): Form {
   const form = page.forms.find((each) => each.action === action);
   if (!form) throw new Error(`No form ${action}: ${page.status} ${page.html.slice(0, 500)}`);
   return form;
 }
 
-/** A fresh code of the account's administrator. */
+/** A new code of the account's administrator. */
 export async function codeOf(
   identity: Identity,
   account: Omit<Account, 'machine' | 'admin'>,
@@ -353,15 +355,15 @@ export function refresh(
   });
 }
 
-/** What the audit log has of an account under an action, oldest first. */
+/** Entries of the audit log of an account with this action, oldest first. */
 export async function actsOf(identity: Identity, account: Pick<Account, 'account_id'>, action: string) {
   const where = { account_id: account.account_id, action };
   return identity.context.prisma.audit_event.findMany({ where, orderBy: { id: 'asc' } });
 }
 
 /**
- * Deletes a row of a table while `read` is about to read it: nobody reads the table until the row is gone. What `read` has read of
- * other tables before that, it has.
+ * Deletes a row of a table while `read` waits to read the table. What `read` has read of other
+ * tables before, it keeps.
  */
 export async function whileHeld<T>(
   { context: { prisma } }: Identity,

@@ -1,4 +1,5 @@
-// Identity as the process it is in production: starts, serves, stops on a signal, and tells its log no secret.
+// Identity as a process, as in production: it starts, serves, stops on a signal, and logs no
+// secret.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -30,7 +31,7 @@ describe('the process', () => {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const exit = once(process_, 'close'); // by then it has said all
+    const exit = once(process_, 'close'); // all output has arrived by then
     let log = '';
     process_.stdout.on('data', (chunk) => (log += chunk));
     process_.stderr.on('data', (chunk) => (log += chunk));

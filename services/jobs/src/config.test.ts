@@ -30,7 +30,7 @@ describe('the configuration of jobs', () => {
     });
   });
 
-  it('lets mails wait, keeps them in a folder, or sends them from somebody', () => {
+  it('leaves mails queued, writes them into a folder, or sends them with a sender', () => {
     expect(readConfig(env).secrets.smtpUrl).toBeUndefined();
     expect(readConfig({ ...env, JOBS_SMTP_URL: 'file:///mail' })).toMatchObject({
       mail: { from: { name: 'Almanac', address: 'almanac@localhost' } },
@@ -43,12 +43,12 @@ describe('the configuration of jobs', () => {
     ]);
     const hostile = { JOBS_SMTP_URL: 'smtp://u:topsecret@mail.test?tls=none', JOBS_MAIL_FROM: 'a@b.test, c@d.test' };
     expect(problemsOf(hostile)).toEqual([
-      'JOBS_SMTP_URL: tls=none would send the password readable for everybody on the way.',
+      'JOBS_SMTP_URL: tls=none would send the password in plain text.',
       'JOBS_MAIL_FROM should be the sender of mails: address or Name <address>.',
     ]);
   });
 
-  it('reports every problem together, and none of the secrets', () => {
+  it('reports all problems at once, and none of the secrets', () => {
     expect(problemsOf({ JOBS_SIGNING_KEY: '' })).toEqual([
       'JOBS_SIGNING_KEY is missing; it should be the key that signs links to files: 32 or more bytes as base64url.',
     ]);

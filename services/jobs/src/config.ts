@@ -8,9 +8,9 @@ import {
   readRpcAddress,
   readRpcPort,
 } from '@almanac/service-kit/config/config';
-import { type MailAddress, readMailAddress } from './mail/addresses.ts';
-import { readSmtpUrl } from './mail/smtp-url.ts';
-import { readS3Url } from './object-store/s3-store.ts';
+import { readS3Url } from './files/object-store/s3-store.ts';
+import { type MailAddress, readMailAddress } from './mail/transports/addresses.ts';
+import { readSmtpUrl } from './mail/transports/smtp-url.ts';
 
 export type JobsConfig = {
   common: CommonConfig;
@@ -21,15 +21,15 @@ export type JobsConfig = {
     concurrency: number;
     /** Jobs of one account that run at once, in all instances together. */
     concurrencyPerAccount: number;
-    /** How long a job belongs to an instance that gives no sign of life. */
+    /** How long a job belongs to an instance that does not renew its lease. */
     leaseMs: number;
-    /** How often the queue is looked into when no message says so. */
+    /** The longest pause between two polls of the queue, when no message wakes the worker. */
     pollMs: number;
-    /** The pause before a job is tried again; it doubles up to a minute. */
+    /** The pause before the first retry; it doubles up to a minute. */
     retryMs: number;
-    /** How often a job may be interrupted or fail for a reason of ours before it is given up. */
+    /** Attempts before a job is given up, counting interruptions and internal errors. */
     attempts: number;
-    /** How long a job waits for a neighbour that is away before it is given up. */
+    /** How long a job waits for an unavailable service before it is given up. */
     giveUpAfterSeconds: number;
     sweepMs: number;
   };
@@ -38,7 +38,7 @@ export type JobsConfig = {
     databaseUrl: string;
     objectStoreUrl: string;
     signingKey?: Uint8Array;
-    /** Without it mails wait. */
+    /** Unset: mails stay queued. */
     smtpUrl?: string;
   };
 };
@@ -71,14 +71,13 @@ export function readConfig(env: Environment): JobsConfig {
       }),
       leaseMs:
         1000 *
-        read.integer('JOBS_LEASE_SECONDS', 'seconds until a silent job is taken up by another', {
+        read.integer('JOBS_LEASE_SECONDS', 'seconds until another instance takes a job whose lease is not renewed', {
           default: 15,
           min: 3,
           max: 3600,
         }),
       pollMs:
-        1000 *
-        read.integer('JOBS_POLL_SECONDS', 'seconds between looks into the queue', { default: 3, min: 1, max: 60 }),
+        1000 * read.integer('JOBS_POLL_SECONDS', 'seconds between polls of the queue', { default: 3, min: 1, max: 60 }),
       retryMs: 1000,
       attempts: 5,
       giveUpAfterSeconds: 24 * 3600,
@@ -94,7 +93,7 @@ export function readConfig(env: Environment): JobsConfig {
   });
 }
 
-// Only the folder store signs links itself.
+// Only the folder store signs its links itself.
 function readSigningKey(read: ConfigReader, env: Environment, storeUrl: string | undefined): Uint8Array | undefined {
   if (!storeUrl?.startsWith('file:') && !env.JOBS_SIGNING_KEY) return undefined;
   const text = read.text('JOBS_SIGNING_KEY', 'the key that signs links to files: 32 or more bytes as base64url');
@@ -125,7 +124,8 @@ function readMailUrl(read: ConfigReader): string | undefined {
   return url;
 }
 
-// Servers take mails of senders they know only, so there is no default once mails leave this machine.
+// A mail server accepts only senders that it knows, so there is no default sender once mails leave
+// this machine.
 function readSender(read: ConfigReader, smtpUrl: string | undefined): MailAddress {
   const what = 'the sender of mails: address or Name <address>';
   const isSent = /^smtps?:/.test(smtpUrl ?? '');

@@ -1,21 +1,21 @@
-// What every function of jobs is given.
+// The dependencies of the functions of jobs.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import type pg from 'pg';
 import type { JobsConfig } from './config.ts';
+import type { ObjectStore } from './files/object-store/object-store.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
-import type { Mailing } from './mail/mailing.ts';
-import type { ObjectStore } from './object-store/object-store.ts';
+import type { Mailer } from './mail/mailer.ts';
 
-export type Context = {
+export type JobsContext = {
   logger: Logger;
   prisma: PrismaClient;
-  /** For the work queue, whose statements Prisma can't say. */
+  /** For the statements of the work queue, which Prisma cannot express. */
   pool: pg.Pool;
   store: ObjectStore;
   rights: Rights;
-  /** Who gets a mail, and the link in it. */
+  /** Recipients of mails, and the links in them. */
   identity: Pick<RpcClient<'identity'>, 'GetAccount' | 'ListUsers' | 'ListAdministrators' | 'CreatePasswordLink'>;
   metadata: Pick<RpcClient<'metadata'>, 'GetBranch' | 'GetTableDefinition' | 'ListTablePlaces'>;
   data: Pick<
@@ -23,6 +23,6 @@ export type Context = {
     'GetDeployedTable' | 'CheckColumnSources' | 'BulkLoad' | 'CancelLoad' | 'BulkRead' | 'ReadRejectedRows'
   >;
   work: JobsConfig['work'];
-  /** Undefined: mails wait. */
-  mailing?: Mailing;
+  /** Undefined: no transport is configured, so mails stay queued. */
+  mailer?: Mailer;
 };

@@ -1,12 +1,49 @@
-// The REST endpoints of jobs.
+// Jobs over HTTP: the REST resources, the files of the folder store, and the mail folder.
 import type { Route } from '@almanac/service-kit/api/route';
-import type { Context } from './context.ts';
+import { announceAct } from '@almanac/service-kit/messaging/audit';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import type { Express } from 'express';
+import type { JobsContext } from './context.ts';
 import { exportRoutes } from './exports/exports.routes.ts';
+import { putWithinLimit } from './files/account-storage.ts';
+import { isFolderStore } from './files/object-store/create-object-store.ts';
+import { mountFolderServer } from './files/object-store/folder-server.ts';
 import { importMappingRoutes } from './import-mappings/import-mappings.routes.ts';
 import { importRoutes } from './imports/imports.routes.ts';
+import { accountOf, requireOpenUpload } from './imports/uploads.ts';
+import { mountMailPages } from './mail/dev-pages.ts';
 import { sampleRoutes } from './samples/samples.routes.ts';
 
-/** Every endpoint this service answers under /api/v1. */
-export function routes(ctx: Context): Route[] {
+/** The routes of every REST resource that jobs owns. */
+export function jobsRoutes(ctx: JobsContext): Route[] {
   return [...importRoutes(ctx), ...exportRoutes(ctx), ...importMappingRoutes(ctx), ...sampleRoutes(ctx)];
+}
+
+/** Builds the HTTP server; it listens only after `start`. */
+export function createJobsHttp(ctx: JobsContext, runtime: ServiceRuntime): HttpServer {
+  const { host, httpPort, publicUrl } = runtime.config;
+  const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
+  const { pool, store, mailer } = ctx;
+  return createHttpServer({
+    service: 'jobs',
+    host,
+    port: httpPort,
+    logger,
+    health,
+    metrics,
+    verifyContext,
+    tls,
+    routes: jobsRoutes(ctx),
+    onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
+    mount: (app: Express) => {
+      if (isFolderStore(store))
+        mountFolderServer(app, store, {
+          requireUpload: (key) => requireOpenUpload(ctx, key),
+          put: (key, source, options) => putWithinLimit(ctx, accountOf(key), key, source, options),
+        });
+      if (mailer?.folder) mountMailPages(app, { folder: mailer.folder, publicUrl });
+    },
+  });
 }

@@ -1,4 +1,4 @@
-// Jobs as a process: imports, exports, import mappings, and the files behind them.
+// The process of jobs: imports, exports, import mappings, mails, and the files behind them.
 import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createJobs, migrateJobs } from './service.ts';

@@ -1,13 +1,27 @@
-// What operators ask jobs over gRPC.
-import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+// Jobs over gRPC: what operators may ask of the queue.
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
-import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
-import type { Context } from './context.ts';
-import { deadLetters, redeliver } from './queue/dead-letters.ts';
-import { getJob, listJobs } from './queue/job-list.ts';
-import { retryJob } from './queue/retry.ts';
+import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import type { JobsContext } from './context.ts';
+import { deadLetters, redeliver } from './operators/dead-letters.ts';
+import { getJob, listJobs } from './operators/job-list.ts';
+import { retryJob } from './operators/retry.ts';
 
-export function createHandlers(ctx: Context, bus: Bus): RpcHandlers<'jobs'> {
+const callers = {
+  RetryJob: ['operator'],
+  ListJobs: ['operator'],
+  GetJob: ['operator'],
+} as const satisfies RpcServerOptions<'jobs'>['callers'];
+
+/** Builds the gRPC server; it listens only after `start`. */
+export function createJobsRpc(ctx: JobsContext, runtime: ServiceRuntime, port: number): RpcServer {
+  const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
+  const { host } = runtime.config;
+  const options = { service: 'jobs', host, port, logger, metrics, verifyContext, tls } as const;
+  return createRpcServer({ ...options, callers, handlers: jobsHandlers(ctx, runtime) });
+}
+
+function jobsHandlers(ctx: JobsContext, { bus }: Pick<ServiceRuntime, 'bus'>): RpcHandlers<'jobs'> {
   return {
     RetryJob: async (call, { id }) => ({
       status: id === deadLetters ? await redeliver(bus) : await retryJob(ctx, call, id),
@@ -16,9 +30,3 @@ export function createHandlers(ctx: Context, bus: Bus): RpcHandlers<'jobs'> {
     GetJob: (call, { id }) => getJob(ctx, call, id),
   };
 }
-
-export const callers: RpcServerOptions<'jobs'>['callers'] = {
-  RetryJob: ['operator'],
-  ListJobs: ['operator'],
-  GetJob: ['operator'],
-};

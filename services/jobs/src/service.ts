@@ -1,11 +1,10 @@
-// Jobs, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
+// The composition root: constructs and connects everything. Parts start in the order of the list
+// and stop in reverse.
 import { join } from 'node:path';
-import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool, pgSql } from '@almanac/service-kit/postgres/database';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
-import { createHttpServer } from '@almanac/service-kit/process/http-server';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import {
@@ -15,35 +14,30 @@ import {
   type ServiceRuntime,
 } from '@almanac/service-kit/process/service-runtime';
 import { createRightsCache, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
-import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
 import type { JobsConfig } from './config.ts';
-import type { Context } from './context.ts';
+import type { JobsContext } from './context.ts';
 import { exportHandler } from './exports/export-work.ts';
+import { createObjectStore } from './files/object-store/create-object-store.ts';
+import type { ObjectStore } from './files/object-store/object-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { routes } from './http.ts';
+import { createJobsHttp } from './http.ts';
 import { consumeClones } from './import-mappings/cloned-definitions.ts';
 import { importTableHandler } from './imports/import-work.ts';
-import { accountOf, requireOpenUpload } from './imports/uploads.ts';
-import { mountMailPages } from './mail/dev-pages.ts';
 import { consumeMailRequests } from './mail/mail-requests.ts';
 import { countMails, mailLane } from './mail/mail-work.ts';
-import { createMailing } from './mail/mailing.ts';
-import { createObjectStore, isFileStore } from './object-store/connect.ts';
-import { mountFileServer } from './object-store/file-server.ts';
-import type { ObjectStore } from './object-store/object-store.ts';
-import { countJobs, longestWait } from './queue/job-list.ts';
+import { createMailer } from './mail/mailer.ts';
+import { createSweeper } from './maintenance/sweeper.ts';
+import { countJobs, readLongestWait } from './operators/job-list.ts';
 import { workRequested } from './queue/jobs.ts';
 import { createWorker } from './queue/worker.ts';
-import { callers, createHandlers } from './rpc.ts';
-import { putCounted } from './storage.ts';
-import { createSweeper } from './sweeper.ts';
+import { createJobsRpc } from './rpc.ts';
 import { consumeMoves } from './table-places.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
 
-/** Brings the database up to date; safe when several instances do it at once. */
+/** Brings the schema of the database up to date; instances may do so at the same time. */
 export async function migrateJobs(config: JobsConfig): Promise<void> {
   const logger = createLogger('jobs', config.common.logLevel);
   await migrate({ databaseUrl: config.secrets.databaseUrl, directory, logger });
@@ -53,10 +47,10 @@ export async function migrateJobs(config: JobsConfig): Promise<void> {
 export async function createJobs(
   config: JobsConfig,
   overrides: Overrides & { store?: ObjectStore } = {},
-): Promise<Service<Context>> {
+): Promise<Service<JobsContext>> {
   const runtime = await createServiceRuntime(config.common, overrides);
-  const { logger, health, metrics, bus, verifyContext } = runtime;
-  const { host, httpPort, publicUrl } = config.common;
+  const { logger, health, metrics, bus } = runtime;
+  const { publicUrl } = config.common;
   const { databaseUrl, objectStoreUrl, signingKey, smtpUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-jobs', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
@@ -65,8 +59,8 @@ export async function createJobs(
   const identity = runtime.rpcClient('identity', config.neighbours.identity);
   const metadata = runtime.rpcClient('metadata', config.neighbours.metadata);
   const data = runtime.rpcClient('data', config.neighbours.data);
-  const mailing = smtpUrl === undefined ? undefined : createMailing({ ...config.mail, smtpUrl, publicUrl });
-  const context: Context = {
+  const mailer = smtpUrl === undefined ? undefined : createMailer({ ...config.mail, smtpUrl, publicUrl });
+  const context: JobsContext = {
     logger,
     prisma,
     pool,
@@ -76,9 +70,9 @@ export async function createJobs(
     metadata: metadata.client,
     data: data.client,
     work: config.work,
-    ...(mailing ? { mailing } : {}),
+    ...(mailer ? { mailer } : {}),
   };
-  // Not the object store: without it, jobs wait, and everything else can still be asked.
+  // The object store is no readiness check: without it jobs wait, and the API still answers.
   health.addReadinessCheck('database', () => pgSql(pool)('select 1'));
 
   const workers = [
@@ -87,55 +81,26 @@ export async function createJobs(
       concurrency: config.work.concurrency,
       spare: Math.ceil(config.work.concurrency / 2),
       concurrencyPerAccount: config.work.concurrencyPerAccount,
-      longestPauseMs: 60_000,
+      maxPauseMs: 60_000,
       handlers: { import_table: importTableHandler(context), export: exportHandler(context) },
     }),
-    ...(mailing ? [createWorker(context, mailLane(context, mailing))] : []),
+    ...(mailer ? [createWorker(context, mailLane(context, mailer))] : []),
   ];
   const relay = createOutboxRelay({ pool, bus, logger });
   watchPools(metrics, { jobs: pool });
   watchOutbox(metrics, [relay]);
   metrics.gauge('almanac_jobs_queued', 'Jobs that wait for an instance.', () => countJobs(pool, 'queued'));
-  metrics.gauge('almanac_jobs_running', 'Jobs that an instance has taken.', () => countJobs(pool, 'running'));
+  metrics.gauge('almanac_jobs_running', 'Jobs that an instance runs.', () => countJobs(pool, 'running'));
   metrics.gauge('almanac_jobs_failed', 'Jobs that were given up.', () => countJobs(pool, 'failed'));
-  metrics.gauge('almanac_jobs_longest_wait_seconds', 'Since when the oldest job could have been begun.', () =>
-    longestWait(pool),
+  metrics.gauge('almanac_jobs_longest_wait_seconds', 'For how many seconds the longest waiting job has been due.', () =>
+    readLongestWait(pool),
   );
   metrics.gauge('almanac_mails_queued', 'Mails that wait to be sent.', () => countMails(context, 'queued'));
   metrics.gauge('almanac_mails_failed', 'Mails that were given up in the last 90 days.', () =>
     countMails(context, 'failed'),
   );
-  const rpc = createRpcServer({
-    service: 'jobs',
-    host,
-    port: config.rpcPort,
-    handlers: createHandlers(context, bus),
-    callers,
-    verifyContext,
-    tls: runtime.rpcTls,
-    logger,
-    metrics,
-  });
-  const http = createHttpServer({
-    service: 'jobs',
-    host,
-    port: httpPort,
-    logger,
-    health,
-    metrics,
-    verifyContext,
-    tls: runtime.httpTls,
-    routes: routes(context),
-    onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
-    mount: (app) => {
-      if (isFileStore(store))
-        mountFileServer(app, store, {
-          requireUpload: (key) => requireOpenUpload(context, key),
-          put: (key, source, options) => putCounted(context, accountOf(key), key, source, options),
-        });
-      if (mailing?.folder) mountMailPages(app, { folder: mailing.folder, publicUrl });
-    },
-  });
+  const rpc = createJobsRpc(context, runtime, config.rpcPort);
+  const http = createJobsHttp(context, runtime);
 
   const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrate({ databaseUrl, directory, logger }) },
@@ -143,9 +108,9 @@ export async function createJobs(
     { name: 'object store', start: () => startStore(runtime, store), stop: () => store.stop() },
     { name: 'neighbours', stop: () => [identity, metadata, data].forEach((each) => void each.close()) },
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
-    { name: 'consumers', start: () => consume(runtime, context, workers) },
+    { name: 'consumers', start: () => startConsumers(runtime, context, workers) },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
-    { name: 'mail', start: async () => warnWithoutMail(runtime, smtpUrl), stop: () => mailing?.transport.stop() },
+    { name: 'mail', start: async () => warnWithoutMail(runtime, smtpUrl), stop: () => mailer?.transport.stop() },
     {
       name: 'workers',
       start: async () => workers.forEach((worker) => void worker.start()),
@@ -158,7 +123,7 @@ export async function createJobs(
   return { context, ...lifecycle };
 }
 
-// A store that is away when we start comes back while we run; jobs wait for it.
+// An object store that is unavailable at the start may come up later; jobs wait for it.
 async function startStore({ logger }: ServiceRuntime, store: ObjectStore): Promise<void> {
   await store.start().catch((error: unknown) => logger.warn({ err: error }, 'the object store is not available yet'));
 }
@@ -168,9 +133,9 @@ function warnWithoutMail({ logger }: ServiceRuntime, smtpUrl: string | undefined
     logger.warn('JOBS_SMTP_URL is not set: invitations and all other mails wait until it is (docs/how-to/mail.md)');
 }
 
-async function consume({ bus }: ServiceRuntime, ctx: Context, workers: { look(): void }[]): Promise<void> {
+async function startConsumers({ bus }: ServiceRuntime, ctx: JobsContext, workers: { wake(): void }[]): Promise<void> {
   await bus.consume('jobs.work', { [workRequested]: z.object({}) }, () =>
-    workers.forEach((worker) => void worker.look()),
+    workers.forEach((worker) => void worker.wake()),
   );
   await consumeClones(ctx, bus);
   await consumeMoves(ctx, bus);

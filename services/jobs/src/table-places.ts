@@ -1,4 +1,5 @@
-// Where tables are, since rights on them go by it: asked of metadata for mappings, followed by event for imports and exports.
+// The branch and domain of tables, which decide about rights: read from metadata for mappings, and
+// updated by events for imports and exports.
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -7,11 +8,11 @@ import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/re
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { Where } from '@almanac/service-kit/rights/rights';
 import { z } from 'zod';
-import type { Context } from './context.ts';
+import type { JobsContext } from './context.ts';
 
-/** Where rights on each table may come from, as metadata knows it now; for one that is gone only the table itself. */
+/** The current branch and domain of each table; a removed table has neither. */
 export async function readPlaces(
-  ctx: Pick<Context, 'metadata'>,
+  ctx: Pick<JobsContext, 'metadata'>,
   call: CallContext,
   tableDefinitionIds: number[],
 ): Promise<Map<number, Where>> {
@@ -29,15 +30,18 @@ const payloads = {
   'metadata.table_definition.deployed': z.object({ account_id: messageId, table_definition_id: messageId }),
 };
 
-type Mover = Pick<Context, 'data' | 'pool'>;
+type MoveContext = Pick<JobsContext, 'data' | 'pool'>;
 
-/** Keeps imports and exports in the domain in which their table is deployed: who may see its rows may see what is made of them. */
-export function consumeMoves(ctx: Mover, bus: Bus): Promise<void> {
+/**
+ * Moves imports and exports to the domain in which their table is deployed, so that rights on the
+ * table apply to them.
+ */
+export function consumeMoves(ctx: MoveContext, bus: Bus): Promise<void> {
   return bus.consume('jobs.deployed_tables', payloads, (message) => receive(ctx, message));
 }
 
-// Messages come twice and out of order, so they only say where to look.
-async function receive({ data, pool }: Mover, { payload }: MessageOf<typeof payloads>): Promise<void> {
+// Messages may arrive twice and out of order, so the current domain is read from data.
+async function receive({ data, pool }: MoveContext, { payload }: MessageOf<typeof payloads>): Promise<void> {
   const { account_id, table_definition_id } = payload;
   try {
     const { domain_id } = await data.GetDeployedTable({ accountId: account_id }, { table_definition_id });
@@ -48,6 +52,6 @@ async function receive({ data, pool }: Mover, { payload }: MessageOf<typeof payl
         [account_id, table_definition_id, domain_id],
       );
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.kind !== 'not_found') throw error; // removed meanwhile
+    if (!(error instanceof ServiceError) || error.kind !== 'not_found') throw error; // the table was removed
   }
 }

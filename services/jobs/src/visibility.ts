@@ -1,4 +1,4 @@
-// Where a caller's rights reach, for lists and for what isn't about one table.
+// The reach of a caller's rights, for lists and for requests that concern no single table.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import {
   type Action,
@@ -10,7 +10,7 @@ import {
   reachOf,
 } from '@almanac/service-kit/rights/rights';
 
-/** The places where the caller may do it. Machines reach everywhere in their account. */
+/** The places where the caller may act so. Machines may everywhere in their account. */
 export async function readReach(
   rights: Rights,
   call: CallContext,
@@ -21,7 +21,7 @@ export async function readReach(
   return reachOf(await rights.get(call, options), action);
 }
 
-/** Throws 403 unless the reach of the action has some table that can be on this branch. */
+/** Throws 403 unless the reach can include a table of this branch. */
 export function requireReach(reach: Reach, action: Action, branchId: number): void {
   const open = !reach.closedBranchIds.includes(branchId) && (reach.everywhere || reach.domainIds.length > 0);
   if (!open && !reach.branchIds.includes(branchId) && reach.tableDefinitionIds.length === 0)

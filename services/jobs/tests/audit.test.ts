@@ -1,4 +1,4 @@
-// What jobs sends to the audit log: who took rows out or brings them in, and who tried without the right to.
+// The audit log of jobs: exports and imports with their users, and refused calls.
 import { eventually } from '@almanac/testkit/eventually';
 import { givenJobs, type Jobs } from './given.ts';
 
@@ -20,8 +20,8 @@ const acts = (count: number) =>
     return jobs.acts;
   });
 
-describe('the audit log gets', () => {
-  it('an export and an import once each, however often the same request comes', async () => {
+describe('the audit log records', () => {
+  it('an export and an import once each, however often the request is repeated', async () => {
     const edit = { action: 'edit', resource_type: 'account', resource_id: 1 };
     jobs.neighbours.permissions.set(5, { license_type: 'developer', permissions: [edit] });
     const headers = { 'idempotency-key': 'once', 'x-forwarded-for': '192.0.2.7', 'x-request-id': 'request-0001' };
@@ -51,7 +51,7 @@ describe('the audit log gets', () => {
     ]);
   });
 
-  it('what was refused for want of a right, and nothing that came to nothing otherwise', async () => {
+  it('calls refused for a missing right, and no calls that failed otherwise', async () => {
     jobs.neighbours.permissions.set(62, { license_type: 'developer', permissions: [] });
     expect((await jobs.call('POST', '/api/v1/exports', { ...wanted, pattern: 'half' })).status).toBe(422);
     expect((await jobs.as({ userId: 62 })('POST', '/api/v1/exports', wanted)).status).toBe(403);

@@ -1,5 +1,5 @@
-// What the tests of jobs begin with: the whole service over a fresh database, bus and folder store, reached as the gateway
-// reaches it; its neighbours are faked at the RPC edge.
+// The fixture of jobs' tests: the whole service with a fresh database, bus and folder store, called
+// as the gateway calls it; its neighbours are faked at the RPC edge.
 
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -22,37 +22,37 @@ import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
 import { spawnService, untilReady } from '@almanac/testkit/service-process';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { type JobsConfig, readConfig } from '../src/config.ts';
-import type { Context } from '../src/context.ts';
-import type { ObjectStore } from '../src/object-store/object-store.ts';
+import type { JobsContext } from '../src/context.ts';
+import type { ObjectStore } from '../src/files/object-store/object-store.ts';
 import { createJobs } from '../src/service.ts';
 import { Neighbours, serveNeighbours } from './neighbours.ts';
 
-/** Short, so that tests need not wait for what takes seconds in life; a busy machine still keeps the leases that it holds. */
+/** Shorter times than in production, but leases that a busy machine still renews. */
 export const quickWork = { leaseMs: 6_000, pollMs: 100, retryMs: 20, attempts: 3, sweepMs: 3_600_000 };
 
 type Options = {
   work?: Partial<JobsConfig['work']>;
   store?: (real: ObjectStore) => ObjectStore;
-  /** JOBS_SMTP_URL; without it mails wait. */
+  /** JOBS_SMTP_URL; unset: mails stay queued. */
   smtpUrl?: string;
-  /** The way to the bus, or to the database, if not straight to it. */
+  /** Replaces the URL of the bus or of the database, for example by a proxy's. */
   busUrl?: (url: string) => string;
   databaseUrl?: (url: string) => string;
-  /** ALMANAC_PUBLIC_URL, if it isn't where the service listens. */
+  /** ALMANAC_PUBLIC_URL, if it is not the service's own address. */
   publicUrl?: string;
 };
 
 export type Jobs = {
   url: string;
-  context: Context;
+  context: JobsContext;
   keys: TestKeys;
   neighbours: Neighbours;
   events: BusMessage[];
-  /** What it has sent to the audit log so far, in order. */
+  /** Entries sent to the audit log so far, in order. */
   acts: AuditEntry[];
-  /** Announces what a neighbour would; answers the message, which can be sent again. */
+  /** Publishes an event of a neighbour; answers the message, which can be sent again. */
   announce(type: string, payload: Record<string, unknown>, again?: BusMessage): Promise<BusMessage>;
-  /** How many messages of a queue were given up. */
+  /** The number of dead letters of a queue. */
   deadLetters(queue: string): Promise<number>;
   /** A machine of account 1. */
   call: Call;
@@ -60,16 +60,16 @@ export type Jobs = {
   /** Sends bytes as they are. */
   send(method: string, path: string, body: string | Uint8Array, headers?: Record<string, string>): Promise<Answer>;
   retry(id: string, accountId?: number): Promise<string>;
-  /** What operators may ask. */
+  /** The RPC client of operators. */
   operator: RpcClient<'jobs'>;
-  /** Where the folder store keeps its files. */
+  /** The folder of the folder store. */
   folder: string;
   busUrl: string;
   /** Another instance on the same database, bus and store. */
-  another(options?: Options): Promise<{ context: Context; url: string; stop(): Promise<void> }>;
-  /** Another one in a process of its own, to be killed; with the shortest leases there are. */
+  another(options?: Options): Promise<{ context: JobsContext; url: string; stop(): Promise<void> }>;
+  /** Another instance in a child process, to be killed; with the shortest allowed leases. */
   anotherProcess(): Promise<ChildProcess>;
-  /** Ends all of it; throws when a secret stands in a log, in a refusal or in an announcement. */
+  /** Stops everything; throws when a secret appears in a log, a refusal or an event. */
   close(): Promise<void>;
 };
 
@@ -132,7 +132,8 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     announce: async (type, payload, again) => {
       const occurred_at = new Date().toISOString();
       const message: BusMessage = again ?? { v: 1, id: randomUUID(), type, occurred_at, payload };
-      await eventually(() => listener.publish([message])); // refused until the queues of the service are there
+      // Refused until the queues of the service are there.
+      await eventually(() => listener.publish([message]));
       return message;
     },
     deadLetters: (queue) => listener.deadLetters(queue),
@@ -182,7 +183,10 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
   };
 }
 
-/** Opens an import on branch 1 with one table for each key, uploads the files by pre-signed URL (undefined: none). */
+/**
+ * Opens an import on branch 1 with one table for each key, and uploads the files by pre-signed URL
+ * (undefined: none).
+ */
 export async function givenImport(
   jobs: Jobs,
   files: Record<string, string | Uint8Array | undefined>,
@@ -203,7 +207,7 @@ export async function givenImport(
   return (await call('GET', `/api/v1/imports/${opened.body.id}`)).body;
 }
 
-/** Waits until the import or export has ended; a large file on a busy machine takes its time. */
+/** Waits until the import or export has ended; a large file takes long on a busy machine. */
 export function ended(jobs: Jobs, path: string, call = jobs.call) {
   const check = async () => {
     const { body } = await call('GET', `/api/v1${path}`);

@@ -1,5 +1,5 @@
-// The neighbours of jobs, faked at the RPC edge. The fake of data reads the CSV bytes that it is sent with a CSV parser of its
-// own, keeps rows by primary key, remembers loads by their id, and can be told to be away, to be slow or to answer too late.
+// The neighbours of jobs, faked at the RPC edge. The fake of data parses CSV itself, keeps rows by
+// primary key and loads by id, and can be made unavailable, slow, or late.
 import { type CallContext, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -29,8 +29,8 @@ type Load = {
   account_id: number;
   key: string;
   columns: string[];
-  /** How the load was told to read the file. */
-  told: Record<string, unknown>;
+  /** The options of the load: how data reads the file. */
+  options: Record<string, unknown>;
   bytes: number;
   from: CallContext;
 };
@@ -54,16 +54,16 @@ export class Neighbours {
   ];
   tables: FakeTable[] = [];
   permissions = new Map<number, { license_type: string; permissions: Permission[] }>();
-  /** Every BulkLoad that arrived, answered or not. */
+  /** Every BulkLoad received, answered or not. */
   loads: Load[] = [];
   /** Loads that were merged, by id. */
   results = new Map<string, Record<string, unknown>>();
-  /** Values that no column takes, for rejections. */
+  /** Values that no column accepts, for rejections. */
   badValue = 'BAD';
   dataIsAway = false;
-  /** What data says against what columns are filled from, by column. */
+  /** Problems of column sources, by column. */
   sourceProblems = new Map<string, string>();
-  /** Why data lets nobody load or read any more. */
+  /** Data refuses loads and reads for this reason. */
   refusal: string | undefined;
   /** How many of the next loads merge and then lose their answer. */
   answersToLose = 0;
@@ -71,17 +71,17 @@ export class Neighbours {
   countOnly = false;
   /** Cuts the next reads short after their first bytes. */
   readsToCut = 0;
-  /** Who is in which account; a mail asks. */
+  /** Users with their accounts, for mails. */
   users: { id: number; account_id: number; first_name: string; last_name: string; email: string; status?: string }[] =
     [];
   administrators = new Set<number>();
-  /** Happens when identity is asked for a link, before it is made. */
+  /** Runs when identity gets the request for a link, before the link is made. */
   onLink: () => void = () => {};
   /** Password links made, by user; users without a password yet. */
   links: { user_id: number; account_id: number; purpose: string }[] = [];
   needNoLink = new Set<number>();
   closedAccounts = new Set<number>();
-  /** Of accounts that write dates in another style than ISO. */
+  /** Date styles of accounts other than ISO. */
   dateStyles = new Map<number, string>();
   publicUrl = '';
   private held: Gate | undefined;
@@ -135,9 +135,9 @@ export class Neighbours {
     if (this.dataIsAway) throw new ServiceError('unavailable', 'data is away');
   }
 
-  /** For which instants data can read rows as they were. */
+  /** The range of instants for which data has history. */
   readonly asOfReach = { as_of_from: '2026-01-01T00:00:00.000Z', as_of_until: '2026-02-01T00:00:00.000Z' };
-  /** The instants that were asked for, in order. */
+  /** The requested instants, in order. */
   readonly readsAsOf: string[] = [];
   readonly marksRead: string[] = [];
 
@@ -186,7 +186,7 @@ export class Neighbours {
       account_id: call.accountId,
       key: table.key,
       columns: options.columns.map(({ target_column }: { target_column: string }) => target_column),
-      told: options,
+      options,
       bytes: 0,
       from: call,
     };
@@ -197,13 +197,13 @@ export class Neighbours {
     this.mostRunning.set(call.accountId, Math.max(this.mostRunning.get(call.accountId) ?? 0, this.running));
     try {
       await this.held?.promise;
-      const meanwhile = this.results.get(options.load_id);
-      if (meanwhile) return meanwhile;
+      const earlier = this.results.get(options.load_id);
+      if (earlier) return earlier;
       const rest = { [Symbol.asyncIterator]: () => iterator };
       const counted = this.countOnly ? await count(rest, load) : undefined;
       const records = counted ? [] : await readRecords(rest, load, options);
-      if (signal.aborted) throw new ServiceError('unavailable', 'The caller has gone.');
-      // Who takes the load's id first decides: from here on nothing comes between.
+      if (signal.aborted) throw new ServiceError('unavailable', 'The caller has left.');
+      // The first to claim the load's id decides; nothing may interleave from here on.
       const cancelled = this.results.get(options.load_id);
       if (cancelled) return cancelled;
       const result = counted ?? merge(table, options, records, this.badValue);
@@ -300,7 +300,7 @@ const deployedColumn = (column: Column, index: number) => ({
 });
 const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-// What is not faked refuses.
+// Calls that are not faked are refused.
 function withRefusals<Handlers extends object>(faked: Partial<Handlers>): Handlers {
   return new Proxy(faked as Handlers, {
     get: (handlers, name) =>

@@ -1,4 +1,4 @@
-// Who sees and does what with imports, exports and mappings, and what becomes of work whose owner has lost the right to it.
+// Rights on imports, exports and mappings, and what becomes of work whose owner has lost them.
 import type { Call } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { ended, givenImport, givenJobs, type Jobs } from './given.ts';
@@ -37,7 +37,7 @@ const given = async (path: string, body: object) => {
 };
 
 describe('lists', () => {
-  /** One thing of either table, one of both, one of none. */
+  /** One of each table, one of both, one of none. */
   async function givenThings() {
     const imports = await Promise.all(
       [['countries'], ['salaries'], ['countries', 'salaries'], []].map(
@@ -57,7 +57,7 @@ describe('lists', () => {
     return { imports, exports: completed, import_mappings };
   }
 
-  it('hold exactly what can be opened', async () => {
+  it('contain exactly what can be opened', async () => {
     const things = await givenThings();
     const viewers: [name: string, call: Call, sees: Record<keyof typeof things, number[]>][] = [
       ['account', person(['view', 'account', 1]), { imports: [0, 1, 2, 3], exports: [0, 1], import_mappings: [0, 1] }],
@@ -91,7 +91,7 @@ describe('lists', () => {
     for (const id of things.imports) await jobs.call('POST', `/api/v1/imports/${id}/complete`);
   });
 
-  it('of mappings do not tell of tables that one may not view, also when they are named', async () => {
+  it('of mappings omit tables that the caller may not view, even when they are named', async () => {
     await given('/import_mappings', { table_definition_id: 11, name: 'of salaries' });
     const call = person(['edit', 'domain', 5]);
     expect((await call('GET', '/import_mappings?table_definition_id=11')).body.meta.total_count).toBe(0);
@@ -100,17 +100,17 @@ describe('lists', () => {
 });
 
 describe('an import', () => {
-  it('takes no table from who may not edit what is in it', async () => {
+  it('accepts a table only from callers who may edit all of its tables', async () => {
     const { id } = await givenImport(jobs, { salaries: undefined });
-    const [stranger, steward] = [person(['edit', 'domain', 5]), person(['edit', 'domain', 5], ['edit', 'domain', 6])];
+    const [outsider, steward] = [person(['edit', 'domain', 5]), person(['edit', 'domain', 5], ['edit', 'domain', 6])];
     const table = { table_definition_key: 'countries', pattern: 'incremental' };
-    expect((await stranger('POST', `/imports/${id}/tables`, table)).status).toBe(403);
-    expect((await stranger('POST', `/imports/${id}/tables`, { nonsense: true })).status).toBe(403);
+    expect((await outsider('POST', `/imports/${id}/tables`, table)).status).toBe(403);
+    expect((await outsider('POST', `/imports/${id}/tables`, { nonsense: true })).status).toBe(403);
     expect((await steward('POST', `/imports/${id}/tables`, table)).status).toBe(201);
     await jobs.call('POST', `/api/v1/imports/${id}/complete`);
   });
 
-  it('tells of a missing right before what is wrong with the body', async () => {
+  it('reports a missing right before problems of the body', async () => {
     const { id } = await givenImport(jobs, { countries: undefined });
     const viewer = person(['view', 'domain', 5]);
     for (const step of ['upload_complete', 'complete'])
@@ -119,8 +119,8 @@ describe('an import', () => {
   });
 });
 
-describe('a right that was taken away a moment ago', () => {
-  it('opens no file any more, also not by repeating the request that made it', async () => {
+describe('a right revoked a moment ago', () => {
+  it('opens no file, not even by repeating the request that created it', async () => {
     const viewer = person(['view', 'domain', 5]);
     const userId = lastUser;
     const wanted = { branch_id: 1, table_definition_key: 'countries', pattern: 'full' };
@@ -128,13 +128,13 @@ describe('a right that was taken away a moment ago', () => {
     const { id } = (await request()).body;
     await ended(jobs, `/exports/${id}`);
     expect((await request()).body).toMatchObject({ id, download_url: expect.any(String) });
-    jobs.neighbours.permissions.delete(userId); // and nobody has told jobs yet
+    jobs.neighbours.permissions.delete(userId); // no event has reached jobs yet
     expect((await request()).status).toBe(403);
     expect((await viewer('GET', `/exports/${id}`)).status).toBe(403);
     expect(await listed(viewer, 'exports')).toEqual([]);
   });
 
-  it('shows no import any more', async () => {
+  it('shows no import', async () => {
     const steward = person(['edit', 'domain', 5]);
     const userId = lastUser;
     const { id } = await givenImport(jobs, { countries: undefined });
@@ -150,10 +150,10 @@ describe('a right that was taken away a moment ago', () => {
   });
 });
 
-describe('work whose owner may do it no longer', () => {
+describe('work whose owner no longer has the right', () => {
   const reason = 'You need the right "edit" on the table, its domain, its branch or the account.';
 
-  it('fails an import with the reason, at once and for good', async () => {
+  it('fails an import with the reason, at once and permanently', async () => {
     const { id } = await givenImport(jobs, { countries: 'code,name\nX,x\n' });
     jobs.neighbours.refusal = reason;
     await jobs.call('POST', `/api/v1/imports/${id}/upload_complete`);
@@ -214,7 +214,7 @@ describe('mass deletion on a protected branch', () => {
   const forbidden = { status: 403, error: 'Forbidden' };
   const much = [{ allow_mass_delete: true }, { mass_delete_percent: 51 }];
 
-  it('is allowed by administrators of the branch, not by who may edit', async () => {
+  it('is allowed to administrators of the branch, not to everyone who may edit', async () => {
     for (const options of much) {
       expect(await ask(person(['develop', 'account', 1]), options)).toEqual(forbidden);
       expect(await ask(machine('api:write'), options)).toEqual(forbidden);
@@ -224,7 +224,7 @@ describe('mass deletion on a protected branch', () => {
     expect((await ask(person(['edit', 'account', 1]), { mass_delete_percent: 50 })).status).toBe(201);
   });
 
-  async function load(options: object, meanwhile: (userId: number) => void) {
+  async function load(options: object, changeRights: (userId: number) => void) {
     const call = person(['admin', 'branch', 1], ['edit', 'account', 1]);
     const userId = lastUser;
     const absolute: Call = (method, path, body, headers) => call(method, path.replace('/api/v1', ''), body, headers);
@@ -234,7 +234,7 @@ describe('mass deletion on a protected branch', () => {
       { pattern: 'full', ...options },
       absolute,
     );
-    meanwhile(userId);
+    changeRights(userId);
     await jobs.call('POST', `/api/v1/imports/${id}/upload_complete`);
     const { status, import_tables } = await ended(jobs, `/imports/${id}`);
     return [status, import_tables[0].errors];
@@ -244,9 +244,9 @@ describe('mass deletion on a protected branch', () => {
     jobs.neighbours.permissions.set(userId, { license_type: 'developer', permissions });
   };
 
-  it('is asked for again when the load begins', async () => {
+  it('is authorized again when the load begins', async () => {
     const sentence =
-      'Mass deletion was allowed by somebody who is no administrator of the branch or the account any more.';
+      'Mass deletion was allowed by a user who is no longer an administrator of the branch or the account.';
     for (const options of much) {
       expect(await load(options, lose)).toEqual(['failed', [sentence]]);
       expect((await load(options, () => {}))[0]).toBe('completed');
@@ -256,7 +256,7 @@ describe('mass deletion on a protected branch', () => {
     expect((await load({ allow_mass_delete: true }, lose))[0]).toBe('completed');
   });
 
-  it('is as before where the branch is not protected, and on plans without branching', async () => {
+  it('needs no administrator where the branch is not protected, and on plans without branching', async () => {
     const editor = person(['edit', 'account', 1]);
     const plain: Call = (method, path, body, headers) =>
       jobs.as({ branching: false, scopes: ['api:write'] })(method, `/api/v1${path}`, body, headers);

@@ -1,4 +1,4 @@
-// What the environment tells metadata.
+// The configuration of metadata, read from the environment.
 import {
   type CommonConfig,
   ConfigReader,
@@ -12,20 +12,20 @@ import {
 export type MetadataConfig = {
   common: CommonConfig;
   rpcPort: number;
-  /** Where the neighbours answer gRPC. */
+  /** The gRPC addresses of other services. */
   neighbours: { identity: string; data: string };
   timing: {
-    /** How long a deployment belongs to the process that works on it without a sign of life. */
+    /** How long a process holds an attempt to apply a change without renewing its lease. */
     leaseMs: number;
-    /** How often work is looked for that a crash left behind. */
+    /** How often the reconciler looks for interrupted work. */
     reconcileEveryMs: number;
-    /** How long a request waits for a deployment that somebody else applies. */
+    /** How long a request waits for a change that another request applies. */
     waitMs: number;
   };
   secrets: { databaseUrl: string };
 };
 
-/** Reads and checks the environment; every problem is reported at once. */
+/** Reads and checks the environment; all problems are reported in one error. */
 export function readConfig(env: Environment): MetadataConfig {
   const read = new ConfigReader(env);
   return read.finish({
@@ -35,7 +35,8 @@ export function readConfig(env: Environment): MetadataConfig {
     timing: {
       leaseMs: 1000 * read.integer('METADATA_LEASE_SECONDS', 'the lease on a deployment', { default: 15, min: 1 }),
       reconcileEveryMs:
-        1000 * read.integer('METADATA_RECONCILE_SECONDS', 'how often to look for lost work', { default: 5, min: 1 }),
+        1000 *
+        read.integer('METADATA_RECONCILE_SECONDS', 'how often to look for interrupted work', { default: 5, min: 1 }),
       waitMs:
         1000 * read.integer('METADATA_WAIT_SECONDS', 'how long to wait for a deployment', { default: 20, min: 1 }),
     },

@@ -1,11 +1,11 @@
-// What every function of metadata is given.
+// The parts that every function of metadata takes.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import type { MetadataConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 
-export type Context = {
+export type MetadataContext = {
   logger: Logger;
   prisma: PrismaClient;
   rights: Rights;

@@ -1,23 +1,23 @@
-// What metadata hears from identity.
+// The events of identity that metadata consumes.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/received-message';
 import { invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
 import { z } from 'zod';
-import { openMainBranch } from './branches.ts';
-import type { Context } from './context.ts';
+import { openMainBranch } from './branches/branches.ts';
+import type { MetadataContext } from './context.ts';
 
 const payloads = {
   'identity.account.created': z.object({ account_id: messageId }),
   'identity.user.deleted': z.object({ account_id: messageId, user_id: messageId }),
 };
 
-/** Takes accounts and users from the bus; each effect can happen twice without harm. */
-export async function consumeEvents(ctx: Context, bus: Bus): Promise<void> {
+/** Consumes events of accounts and users; consuming one twice is harmless. */
+export async function consumeEvents(ctx: MetadataContext, bus: Bus): Promise<void> {
   await bus.consume('metadata.accounts', payloads, (message) => receive(ctx, message));
   await invalidateOnEvents(bus, ctx.rights);
 }
 
-async function receive(ctx: Context, message: MessageOf<typeof payloads>): Promise<void> {
+async function receive(ctx: MetadataContext, message: MessageOf<typeof payloads>): Promise<void> {
   const { account_id: accountId } = message.payload;
   if (message.type === 'identity.account.created') {
     await openMainBranch(ctx, { accountId, requestId: message.request_id });

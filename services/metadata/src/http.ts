@@ -1,22 +1,45 @@
-// Every route of metadata.
+// Metadata over HTTP: the REST resources it owns.
 import type { Route } from '@almanac/service-kit/api/route';
-import { branchRoutes } from './branches.routes.ts';
+import { announceAct } from '@almanac/service-kit/messaging/audit';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
+import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { branchRoutes } from './branches/branches.routes.ts';
+import { deploymentRoutes } from './changes/deployments/deployments.routes.ts';
+import { tableDeploymentRoutes } from './changes/deployments/table-deployment.routes.ts';
+import { promotionRoutes } from './changes/promotions/promotions.routes.ts';
 import { columnDefinitionRoutes } from './column-definitions/column-definitions.routes.ts';
-import type { Context } from './context.ts';
-import { deployedTableDefinitionRoutes } from './deployed-table-definitions.routes.ts';
-import { deploymentRoutes } from './deployments/deployments.routes.ts';
-import { domainRoutes } from './domains.routes.ts';
-import { promotionRoutes } from './promotions/promotions.routes.ts';
+import type { MetadataContext } from './context.ts';
+import { deployedTableDefinitionRoutes } from './deployed-table-definitions/deployed-table-definitions.routes.ts';
+import { domainRoutes } from './domains/domains.routes.ts';
 import { tableDefinitionRoutes } from './table-definitions/table-definitions.routes.ts';
 
-export function routes(ctx: Context): Route[] {
+export function metadataRoutes(ctx: MetadataContext): Route[] {
   return [
     ...domainRoutes(ctx),
     ...branchRoutes(ctx),
     ...tableDefinitionRoutes(ctx),
+    ...tableDeploymentRoutes(ctx),
     ...columnDefinitionRoutes(ctx),
     ...deployedTableDefinitionRoutes(ctx),
     ...deploymentRoutes(ctx),
     ...promotionRoutes(ctx),
   ];
+}
+
+export function createMetadataHttp(ctx: MetadataContext, runtime: ServiceRuntime): HttpServer {
+  const { host, httpPort } = runtime.config;
+  const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
+  return createHttpServer({
+    service: 'metadata',
+    host,
+    port: httpPort,
+    logger,
+    health,
+    metrics,
+    verifyContext,
+    tls,
+    routes: metadataRoutes(ctx),
+    onRefused: (call, act) => announceAct(prismaSql(ctx.prisma), 'metadata', call, act),
+  });
 }

@@ -1,4 +1,4 @@
-// Metadata as a process: domains, branches, definitions and the deployments that put them into service.
+// Metadata as a process.
 import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createMetadata, migrateMetadata } from './service.ts';

@@ -1,23 +1,31 @@
-// What other services ask metadata over gRPC, and who may ask it. OpenAccount is called by identity, so it asks identity nothing:
-// the groups of `main` follow by event.
+// Metadata over gRPC: what other services may ask. Identity calls OpenAccount, so that calls
+// identity for nothing: the groups of `main` follow by event.
 import type { GetTableDefinitionRequest__Output } from '@almanac/protos/generated/almanac/metadata/v1/GetTableDefinitionRequest.ts';
 import { notFound } from '@almanac/service-kit/errors';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
-import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
-import { openMainBranch, requireBranch } from './branches.ts';
-import { type ColumnDefinition, columnFields, inOrder } from './column-definitions/column-fields.ts';
-import { columnMessage } from './column-definitions/column-message.ts';
-import type { Context } from './context.ts';
+import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import { openMainBranch, requireBranch } from './branches/branches.ts';
+import { type ColumnDefinition, columnFields, inOrder } from './columns/column-fields.ts';
+import { columnMessage } from './columns/column-message.ts';
+import type { MetadataContext } from './context.ts';
 import { readTableHandle } from './table-definitions/table-handle.ts';
 
-export const callers: RpcServerOptions<'metadata'>['callers'] = {
+const callers = {
   GetBranch: ['jobs', 'data', 'identity', 'operator'],
   GetTableDefinition: ['jobs', 'data', 'identity', 'operator'],
   ListTablePlaces: ['jobs'],
   OpenAccount: ['operator', 'identity'],
-};
+} as const satisfies RpcServerOptions<'metadata'>['callers'];
 
-export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
+export function createMetadataRpc(ctx: MetadataContext, runtime: ServiceRuntime, port: number): RpcServer {
+  const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
+  const { host } = runtime.config;
+  const options = { service: 'metadata', host, port, logger, metrics, verifyContext, tls } as const;
+  return createRpcServer({ ...options, callers, handlers: metadataHandlers(ctx) });
+}
+
+function metadataHandlers(ctx: MetadataContext): RpcHandlers<'metadata'> {
   return {
     GetBranch: async (call, request) => {
       const { id, name, is_default, is_protected } = await requireBranch(ctx, call, request.id);
@@ -32,9 +40,9 @@ export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
       const { id, uuid, key, name, branch_id, domain_id, columns } = definition;
       return {
         ...{ id, uuid, key, name, branch_id, domain_id },
-        columns: columns.map(showColumn),
+        columns: columns.map(columnOf),
         column_names: columns.map((column) => column.name),
-        ...shownBy(definition),
+        ...lookupColumnOf(definition),
       };
     },
     ListTablePlaces: async (call, { ids }) => ({ places: await listTablePlaces(ctx, call.accountId, ids) }),
@@ -45,12 +53,12 @@ export function createHandlers(ctx: Context): RpcHandlers<'metadata'> {
 const handleOf = ({ id, handle, branch_id }: GetTableDefinitionRequest__Output) =>
   handle === '' ? { id } : readTableHandle(handle, branch_id);
 
-const shownBy = ({ lookup_display_column_id: id }: { lookup_display_column_id: number | null }) =>
+const lookupColumnOf = ({ lookup_display_column_id: id }: { lookup_display_column_id: number | null }) =>
   id === null ? {} : { lookup_display_column_id: id };
 
-const showColumn = (column: ColumnDefinition) => ({ id: column.id, ...columnMessage(column) });
+const columnOf = (column: ColumnDefinition) => ({ id: column.id, ...columnMessage(column) });
 
-async function listTablePlaces(ctx: Context, accountId: number, ids: number[]) {
+async function listTablePlaces(ctx: MetadataContext, accountId: number, ids: number[]) {
   const where = { account_id: accountId, id: { in: ids } };
   const select = { id: true, domain_id: true, branch_id: true };
   const [drafted, deployed] = await Promise.all([

@@ -1,24 +1,22 @@
-// Metadata, put together: the only place that constructs things. Parts start in the order of the list and stop in reverse.
+// The only place that constructs metadata's parts. They start in the order of the list and stop in
+// reverse.
 import { join } from 'node:path';
-import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool, pgSql } from '@almanac/service-kit/postgres/database';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
-import { createHttpServer } from '@almanac/service-kit/process/http-server';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { createRightsCache } from '@almanac/service-kit/rights/rights-cache';
-import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { MetadataConfig } from './config.ts';
-import type { Context } from './context.ts';
+import type { MetadataContext } from './context.ts';
 import { consumeEvents } from './events.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { routes } from './http.ts';
-import { createReconciler } from './reconciler.ts';
-import { callers, createHandlers } from './rpc.ts';
+import { createMetadataHttp } from './http.ts';
+import { createReconciler } from './maintenance/reconciler.ts';
+import { createMetadataRpc } from './rpc.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
 
@@ -29,16 +27,15 @@ export async function migrateMetadata(config: MetadataConfig): Promise<void> {
 }
 
 /** Builds the service; nothing connects or listens until `start`. */
-export async function createMetadata(config: MetadataConfig): Promise<Service<Context>> {
+export async function createMetadata(config: MetadataConfig): Promise<Service<MetadataContext>> {
   const runtime = await createServiceRuntime(config.common);
-  const { logger, health, metrics, bus, verifyContext } = runtime;
-  const { host, httpPort } = config.common;
+  const { logger, health, metrics, bus } = runtime;
   const { databaseUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-metadata', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const identity = runtime.rpcClient('identity', config.neighbours.identity);
   const data = runtime.rpcClient('data', config.neighbours.data);
-  const context: Context = {
+  const context: MetadataContext = {
     logger,
     prisma,
     rights: createRightsCache(identity.client, { isReceivingEvents: () => bus.isReady() }),
@@ -52,29 +49,8 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
   watchPools(metrics, { metadata: pool });
   watchOutbox(metrics, [relay]);
   const reconciler = createReconciler(context);
-  const rpc = createRpcServer({
-    service: 'metadata',
-    host,
-    port: config.rpcPort,
-    handlers: createHandlers(context),
-    callers,
-    verifyContext,
-    tls: runtime.rpcTls,
-    logger,
-    metrics,
-  });
-  const http = createHttpServer({
-    service: 'metadata',
-    host,
-    port: httpPort,
-    logger,
-    health,
-    metrics,
-    verifyContext,
-    tls: runtime.httpTls,
-    routes: routes(context),
-    onRefused: (call, act) => announceAct(pgSql(pool), 'metadata', call, act),
-  });
+  const rpc = createMetadataRpc(context, runtime, config.rpcPort);
+  const http = createMetadataHttp(context, runtime);
 
   const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrateMetadata(config) },
@@ -84,7 +60,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Co
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
     { name: 'events', start: () => consumeEvents(context, bus) },
-    { name: 'reconciler', start: async () => reconciler.start(), stop: () => reconciler.stop() },
+    reconciler,
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

@@ -1,47 +1,60 @@
-// Transactions of metadata: tried again when the database asks for it, with the locks and the announcements they share.
+// Transactions of metadata, and what they share: row locks, announcements, entries of the audit
+// log.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { type AuditAct, announceAct } from '@almanac/service-kit/messaging/audit';
-import { announceAll } from '@almanac/service-kit/messaging/outbox';
+import { announceAll as addToOutbox } from '@almanac/service-kit/messaging/outbox';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { Context } from './context.ts';
+import type { MetadataContext } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 
 export type Transaction = Prisma.TransactionClient;
 
-/** Runs `work` in one transaction; a deadlock runs it again, so it has no effect outside the database. */
-export function transact<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in one transaction. A deadlock runs it again, so it must have no effect outside the
+ * database.
+ */
+export function transact<T>(ctx: Pick<MetadataContext, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
   return retryTransaction(() => ctx.prisma.$transaction(work, { maxWait: 5_000, timeout: 20_000 }));
 }
 
-/** Reads as of one instant. */
-export function readAtOnce<T>(ctx: Pick<Context, 'prisma'>, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** Runs reads that all see the same snapshot. */
+export function readSnapshot<T>(
+  ctx: Pick<MetadataContext, 'prisma'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   return ctx.prisma.$transaction(work, { isolationLevel: 'RepeatableRead', maxWait: 5_000, timeout: 20_000 });
 }
 
-/** Runs `work`; a name or key that a unique index finds taken is 422 with this sentence, or with what is found out then. */
-export async function refusingTaken<T>(sentence: string | (() => Promise<string>), work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work`; a violated unique index becomes 422 with this sentence, or with the one it finds.
+ */
+export async function mapUniqueViolation<T>(
+  sentence: string | (() => Promise<string>),
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (findSqlState(error) !== '23505') throw error;
-    const told = typeof sentence === 'string' ? sentence : await sentence();
-    throw new ServiceError('already_exists', told, { cause: error });
+    if (!isUniqueViolation(error)) throw error;
+    const message = typeof sentence === 'string' ? sentence : await sentence();
+    throw new ServiceError('already_exists', message, { cause: error });
   }
 }
 
 export const nameTaken = 'Name has already been taken';
 
-// Strength of a row lock: `edit` lets others refer to the row (foreign keys), `remove` doesn't.
+// Under `edit` other rows may still start to refer to the row (foreign keys), under `remove` not.
 const strengths = { edit: 'for no key update', remove: 'for update', read: 'for share' } as const;
 type Strength = keyof typeof strengths;
 type Lockable = 'domain' | 'branch' | 'table_definition' | 'deployment' | 'promotion';
 
 /**
- * Locks one row of the account until the transaction ends; false: there is none. The lock on a branch is what deployments,
- * removals and the deletion of the branch take turns by.
+ * Locks one row of the account until the transaction ends; false: there is none. Deployments,
+ * promotions and removals of a branch, and its deletion, run one at a time under the lock on the
+ * branch.
  */
 export async function lockRow(
   tx: Transaction,
@@ -57,18 +70,18 @@ export async function lockRow(
 
 type Caller = { accountId: number; requestId?: string };
 
-/** Announces `metadata.<noun>.<past participle>` in the transaction. */
-export async function tell(
+/** Announces `metadata.<noun>.<past participle>` when the transaction commits. */
+export async function announce(
   tx: Transaction,
   caller: Caller,
   event: string,
   payload: Record<string, unknown>,
 ): Promise<void> {
-  await tellAll(tx, caller, event, [payload]);
+  await announceAll(tx, caller, event, [payload]);
 }
 
-/** Announces the same of several things, with one statement. */
-export async function tellAll(
+/** Announces one event for each payload, in one statement. */
+export async function announceAll(
   tx: Transaction,
   caller: Caller,
   event: string,
@@ -79,10 +92,10 @@ export async function tellAll(
     payload: { account_id: caller.accountId, ...payload },
     requestId: caller.requestId,
   }));
-  await announceAll(prismaSql(tx), announcements);
+  await addToOutbox(prismaSql(tx), announcements);
 }
 
-/** Sends what the caller has done to the audit log, in the transaction. No act (nothing was changed): nothing. */
-export async function tellAct(tx: Transaction, caller: RpcCaller, act: AuditAct | undefined): Promise<void> {
+/** Writes an entry of the audit log when the transaction commits; none without an act. */
+export async function recordAct(tx: Transaction, caller: RpcCaller, act: AuditAct | undefined): Promise<void> {
   await announceAct(prismaSql(tx), 'metadata', caller, act);
 }

@@ -1,4 +1,4 @@
-// What metadata sends to the audit log: every act with who did it, before and after, in the transaction of the act.
+// The audit log: every act with its actor, before and after, in the transaction of the act.
 import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
 import { callHeaders } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
@@ -23,7 +23,7 @@ beforeEach(async () => {
   account = await givenAccount(metadata);
 });
 
-/** The acts of the account once there are so many, without the making of its first domain. */
+/** Waits for this many acts of the account; without the creation of its first domain. */
 async function actsOf({ id, domainId }: Account, count: number) {
   const isFirst = (act: AuditEntry) => act.resource_type === 'domain' && act.resource_id === domainId;
   const mine = () => metadata.acts.filter((act) => act.account_id === id && !isFirst(act));
@@ -33,7 +33,7 @@ async function actsOf({ id, domainId }: Account, count: number) {
 }
 
 describe('the audit log gets', () => {
-  it('a domain’s making, change and end, with before and after, and nothing where nothing changed', async () => {
+  it('the creation, change and deletion of a domain, with before and after, and nothing without a change', async () => {
     const admin = givenAdmin(metadata, account.id);
     const { id } = await admin.post('/domains', { name: 'Places', abbreviation: 'PLC' });
     await admin.send('PATCH', `/domains/${id}`, { abbreviation: null });
@@ -47,7 +47,7 @@ describe('the audit log gets', () => {
     ]);
   });
 
-  it('a branch’s making, change and end, but not which one somebody works on', async () => {
+  it('the creation, change and deletion of a branch, but not the current branch of a user', async () => {
     const admin = givenAdmin(metadata, account.id);
     const { id } = await admin.post('/branches', { name: 'work' });
     await admin.post('/branches/set_current_branch', { branch_id: id });
@@ -94,7 +94,7 @@ describe('the audit log gets', () => {
     ]);
   });
 
-  it('how a deployment was turned down, given up or came to nothing', async () => {
+  it('the rejection, abandonment and failure of a deployment', async () => {
     const admin = givenAdmin(metadata, account.id);
     const table = await givenTable(account, 'Codes');
     for (const step of ['reject', 'cancel', 'abandon']) {
@@ -129,7 +129,7 @@ describe('the audit log gets', () => {
     ]);
   });
 
-  it('what a machine does, as the application’s, with its address and request, and no user invented', async () => {
+  it('acts of applications, with their address and request, and without a user', async () => {
     const headers = await callHeaders(metadata.keys, { accountId: account.id, applicationId: 77 });
     await fetch(`${metadata.baseUrl}/api/v1/domains`, {
       method: 'POST',
@@ -146,7 +146,7 @@ describe('the audit log gets', () => {
     expect(act).not.toHaveProperty('user_id');
   });
 
-  it('what was refused for want of a right, and nothing of what failed otherwise', async () => {
+  it('what was refused for a missing right, and no other failure', async () => {
     const user = givenUser(metadata, account.id);
     expect((await user.send('POST', '/domains', { name: 'Mine' })).status).toBe(403);
     expect((await user.send('DELETE', `/branches/${account.mainId}`)).status).toBe(403);

@@ -1,6 +1,6 @@
-// Metadata as a process of its own, on the database and beside the neighbours of another, that is killed with SIGKILL at one step of a
-// request: before a write of one of its transactions gets to PostgreSQL, after a commit whose answer it never hears, or in the
-// middle of asking data.
+// Metadata as a process of its own, with the database and the neighbours of another one, that is
+// killed with SIGKILL at one step of a request: before a write of a transaction gets to PostgreSQL,
+// after a commit whose answer it does not get, or during a call of data.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { type Answer, callHeaders } from '@almanac/testkit/call';
@@ -10,9 +10,9 @@ import { startTcpProxy, type Watch } from '@almanac/testkit/tcp-proxy';
 import type { Metadata } from './given.ts';
 
 export type DyingProcess = {
-  /** Makes a request, with `place` the number of the step at which it dies (from 1; beyond the last: it doesn't). */
+  /** Makes a request. It is killed at step `place`, counted from 1; beyond the last it is not. */
   ask(request: KeyedRequest, place: number): Promise<Answer | 'killed'>;
-  /** The steps of that request that were reached. */
+  /** The steps that this request has reached. */
   steps: string[];
   end(): Promise<void>;
 };
@@ -32,9 +32,9 @@ export async function postKeyed(metadata: Metadata, baseUrl: string, request: Ke
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-const asked = ['PlanDeployment', 'ApplyDeployment', 'MergeRows'] as const;
+const calls = ['PlanDeployment', 'ApplyDeployment', 'MergeRows'] as const;
 
-/** Starts it; `beforeApply` runs in data before it applies anything. */
+/** Starts the process; `beforeApply` runs in data before it applies anything. */
 export async function startDyingProcess(metadata: Metadata, beforeApply?: () => void): Promise<DyingProcess> {
   const steps: string[] = [];
   let deadly = 0; // no request yet
@@ -49,7 +49,7 @@ export async function startDyingProcess(metadata: Metadata, beforeApply?: () => 
   };
   const proxy = await startTcpProxy(metadata.config.secrets.databaseUrl, () => watchWrites(reach));
   const { data } = metadata.neighbours;
-  for (const name of asked) {
+  for (const name of calls) {
     data.before[name] = async () => {
       if (reach(`before ${name}`)) await exitOf(child);
       if (name === 'ApplyDeployment') beforeApply?.();
@@ -64,7 +64,7 @@ export async function startDyingProcess(metadata: Metadata, beforeApply?: () => 
     METADATA_HTTP_PORT: String(http),
     METADATA_RPC_PORT: String(rpc),
     METADATA_DATABASE_URL: proxy.urlOf(metadata.config.secrets.databaseUrl),
-    METADATA_LEASE_SECONDS: '600', // nobody else takes its work up until it is dead
+    METADATA_LEASE_SECONDS: '600', // no other process resumes its work
     ALMANAC_BUS_URL: metadata.config.common.secrets.busUrl,
     ALMANAC_LOG_LEVEL: 'silent',
     IDENTITY_RPC: metadata.config.neighbours.identity,
@@ -78,7 +78,7 @@ export async function startDyingProcess(metadata: Metadata, beforeApply?: () => 
       steps.length = 0;
       deadly = place;
       const answer = await postKeyed(metadata, `http://127.0.0.1:${http}`, request).catch((error: unknown) => {
-        if (deadly !== 0) throw error; // it lives: nobody would hear of its end
+        if (deadly !== 0) throw error; // it was not killed, so its exit would never come
         return 'killed' as const;
       });
       deadly = 0;
@@ -86,7 +86,7 @@ export async function startDyingProcess(metadata: Metadata, beforeApply?: () => 
       return answer;
     },
     async end() {
-      for (const name of asked) {
+      for (const name of calls) {
         delete data.before[name];
         delete data.after[name];
       }
@@ -100,7 +100,8 @@ async function exitOf(child: ChildProcess | undefined): Promise<void> {
   if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-// The transactions of requests begin with BEGIN; those of the outbox, in the same pool, with `begin`.
+// The transactions of requests begin with BEGIN; those of the outbox, in the same pool, with
+// `begin`.
 function watchWrites(reach: (step: string) => boolean): ReturnType<() => Watch> {
   let isWithin = false;
   let isCommitted = false;

@@ -1,4 +1,5 @@
-// Metadata over HTTP on a real database, with its neighbours at the RPC edge; and what tests of it start from.
+// Metadata over HTTP on a real database, with fakes of its neighbours at the RPC edge; and what its
+// tests start from.
 
 import type { Route } from '@almanac/service-kit/api/route';
 import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
@@ -12,25 +13,28 @@ import { createTestDatabase } from '@almanac/testkit/postgres';
 import type pg from 'pg';
 import { z } from 'zod';
 import { type MetadataConfig, readConfig } from '../src/config.ts';
-import type { Context } from '../src/context.ts';
-import { routes } from '../src/http.ts';
+import type { MetadataContext } from '../src/context.ts';
+import { metadataRoutes } from '../src/http.ts';
 import { createMetadata } from '../src/service.ts';
 import { type Neighbours, startNeighbours } from './neighbours.ts';
 
 export type Metadata = {
   keys: TestKeys;
   neighbours: Neighbours;
-  context: Context;
+  context: MetadataContext;
   config: MetadataConfig;
   rpcAddress: string;
   baseUrl: string;
   pool: pg.Pool;
-  /** What it has sent to the audit log so far, in order. */
+  /** Its entries for the audit log so far, in order. */
   acts: AuditEntry[];
   stop(): Promise<void>;
 };
 
-/** Metadata with short leases, so that tests of crashes need not wait; long enough that a busy machine keeps what it holds. `data`: not the fake. */
+/**
+ * Metadata with short leases, so that tests of crashes need not wait, but long enough that a busy
+ * machine renews them. `data`: the service to use instead of the fake.
+ */
 export async function startMetadata(
   timing: Partial<MetadataConfig['timing']> = {},
   data?: { keys: TestKeys; address: string },
@@ -89,10 +93,13 @@ export type Who = {
   scopes?: string[];
 };
 
-/** Calls as somebody of an account; every successful answer is held against the schema its route declares. */
+/**
+ * Calls as a user or application of an account; every answer is checked against the schema of its
+ * route.
+ */
 export function callingAs(metadata: Metadata, who: Who): Api {
   const call = createCaller(metadata.baseUrl, metadata.keys, { scopes: ['api'], branching: true, ...who });
-  const declared = routes(metadata.context);
+  const declared = metadataRoutes(metadata.context);
   const send: Api['send'] = async (method, path, body, headers) => {
     const { status, body: answer } = await call(method, `/api/v1${path}`, body, headers);
     const route = findRoute(declared, method, path);
@@ -133,7 +140,7 @@ let lastAccount = 1000;
 
 export type Account = { id: number; api: Api; mainId: number; domainId: number };
 
-/** A new account with `main` and one domain; `api` is a machine with branching. */
+/** A new account with `main` and one domain; `api` is an application with branching. */
 export async function givenAccount(metadata: Metadata): Promise<Account> {
   const id = ++lastAccount;
   const api = callingAs(metadata, { accountId: id });
@@ -144,7 +151,7 @@ export async function givenAccount(metadata: Metadata): Promise<Account> {
 
 /** Opens an account as identity's event does. */
 export async function openAccount(metadata: Metadata, accountId: number): Promise<number> {
-  const { openMainBranch } = await import('../src/branches.ts');
+  const { openMainBranch } = await import('../src/branches/branches.ts');
   return openMainBranch(metadata.context, { accountId });
 }
 
@@ -188,7 +195,7 @@ export async function givenTable(
   return api.get(`/table_definitions/${table.id}`);
 }
 
-/** Waits for an event of metadata that was carried to the bus: it has left the outbox. */
+/** Waits until all events of metadata have left the outbox for the bus. */
 export async function outboxEmpty(metadata: Metadata): Promise<void> {
   await eventually(async () => {
     const { rows } = await metadata.pool.query('select count(*)::int as waiting from outbox');

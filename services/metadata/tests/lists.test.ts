@@ -1,5 +1,5 @@
-// Every list of metadata understands the same things (design 3.11): q over each of its fields, sort by each, pages; held against a
-// plain reading of the rules over what the list holds.
+// Every list of metadata takes the same parameters (design 3.11): q over each of its fields, sort
+// by each, pages. The results are compared with a plain implementation of the rules.
 import { type Answer, givenAdmin, keyColumn, type Metadata, startMetadata } from './given.ts';
 import { givenWork, type Work } from './promotion-given.ts';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => metadata.stop());
 
-// Something of every kind, with and without a value in each field that may have none.
+// Creates items of every kind, with and without a value in each nullable field.
 async function fill(): Promise<void> {
   const { account, admin, creator } = work;
   await admin.post('/domains', { name: 'Law 100%', description: 'Rules, and a_b' });
@@ -60,8 +60,8 @@ const lists = [
   '/deployments',
   '/promotions',
 ];
-// Made of something else as it is answered, or of several values.
-const notAsked: Record<string, string[]> = {
+// Fields that are computed for the answer, or have several values.
+const notSearchable: Record<string, string[]> = {
   '/branches': ['is_current'],
   '/deployed_table_definitions': ['table_definition_id'],
   '/promotions': ['rows'],
@@ -85,17 +85,17 @@ function kindOf(items: Item[], field: string): Kind {
   return field.endsWith('_at') ? 'time' : 'text';
 }
 
-// Arrays and objects are told by their ids.
+// Arrays and objects are searched by their ids.
 const fieldsOf = (path: string, items: Item[]) =>
   Object.keys(items[0] as Item).filter(
     (field) =>
-      !notAsked[path]?.includes(field) &&
+      !notSearchable[path]?.includes(field) &&
       items.every((item) => item[field] === null || typeof item[field] !== 'object'),
   );
 
 type Search = [condition: string, holds: (item: Item) => boolean];
 
-/** What can be asked of a field, and which items each question is about. */
+/** The conditions on a field, and the items that each holds for. */
 function searches(all: Item[], field: string): Search[] {
   const kind = kindOf(all, field);
   const values = [...new Set(all.map((item) => item[field]).filter((value) => value !== null))].slice(0, 2);
@@ -118,7 +118,7 @@ function searches(all: Item[], field: string): Search[] {
   return asked;
 }
 
-// Text is matched whatever its case; wildcards of SQL stand for themselves.
+// Text is matched without regard to case; wildcards of SQL have no special meaning.
 function textSearches(field: string, value: string): Search[] {
   const textOf = (item: Item) => (item[field] === null ? undefined : String(item[field]).toLowerCase());
   return [value.slice(1, 4).toUpperCase() || value, '%', '_'].flatMap((part): Search[] => {
@@ -152,7 +152,7 @@ describe.each(lists)('%s', (path) => {
     fields = fieldsOf(path, all);
   });
 
-  it('comes in pages that together hold everything once', async () => {
+  it('comes in pages that contain every item once', async () => {
     expect(all.length).toBeGreaterThan(1);
     expect(idsOf(all)).toEqual(idsOf(all).toSorted((a, b) => a - b));
     for (const sort of ['id', '-id', ...(fields.includes('updated_at') ? ['-updated_at'] : [])]) {
@@ -205,7 +205,7 @@ describe.each(lists)('%s', (path) => {
     }
   });
 
-  it('takes several conditions together, and refuses what it does not know', async () => {
+  it('takes several conditions at once, and refuses unknown ones', async () => {
     const [first] = all as [Item];
     const both = await found(path, ['q', `id:gte:${first.id}`], ['q', `id:lte:${first.id}`]);
     expect(idsOf(both)).toEqual([first.id]);
@@ -227,7 +227,7 @@ describe.each(lists)('%s', (path) => {
 });
 
 describe('lists', () => {
-  it('of definitions carry the domain and the branch of each item, and are narrowed to one', async () => {
+  it('of definitions contain the domain and the branch of each item, and filter by them', async () => {
     const { account } = work;
     const [domain] = await found('/domains', ['q', 'name:eq:Geography']);
     for (const path of ['/table_definitions', '/deployed_table_definitions']) {
@@ -248,9 +248,10 @@ describe('lists', () => {
     }
   });
 
-  it('find things of drafts and of what is in service by a bare word, in names and in comments', async () => {
+  it('find drafts and deployed tables by a bare word, in names and in comments', async () => {
     expect((await found('/domains', ['q', '100%'])).map(({ name }) => name)).toEqual(['Law 100%']);
-    expect((await found('/column_definitions', ['q', 'AREA'])).length).toBe(2); // the table and its copy
+    // One of the table, one of its clone.
+    expect((await found('/column_definitions', ['q', 'AREA'])).length).toBe(2);
     expect((await found('/deployments', ['q', 'reject'])).map(({ status }) => status)).toEqual(['rejected']);
     expect((await found('/promotions', ['q', 'cancel'])).map(({ status }) => status)).toEqual(['cancelled']);
   });
@@ -265,14 +266,14 @@ describe('lists', () => {
     ]);
   });
 
-  it('hold nothing of another account, whatever is asked', async () => {
-    const stranger = givenAdmin(metadata, work.account.id + 50_000);
+  it('contain nothing of another account, with any condition', async () => {
+    const outsider = givenAdmin(metadata, work.account.id + 50_000);
     for (const path of lists)
-      expect((await stranger.get(`${path}?${new URLSearchParams({ q: 'id:gte:1' })}`)).data).toEqual([]);
+      expect((await outsider.get(`${path}?${new URLSearchParams({ q: 'id:gte:1' })}`)).data).toEqual([]);
   });
 });
 
-// Megabytes each, which no list shows: it doesn't even ask for them, so it is answered where there is no such column.
+// Columns of megabytes, which lists do not read: a list works on a table without the column.
 it.each([
   ['deployment', ['diffs', 'proposed', 'wanted']],
   ['promotion', ['diffs', 'conflicts', 'asked']],

@@ -1,4 +1,5 @@
-// Identity and data as metadata meets them: real gRPC servers with the behaviour the protos promise, kept in memory.
+// Fakes of identity and data: real gRPC servers with the behaviour that the protos promise, in
+// memory.
 import type { ApplyDeploymentRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ApplyDeploymentRequest.ts';
 import type { MergeRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsRequest.ts';
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
@@ -15,7 +16,7 @@ import type { TestKeys } from '@almanac/testkit/keys';
 type Permission = { action: string; resource_type: string; resource_id: number };
 type Group = { id: number; name: string; resource_type: string; resource_id: number; members: number[] };
 
-/** What identity knows; tests write into it. */
+/** The state of identity; tests write to it. */
 export type FakeIdentity = {
   users: Map<number, { license_type: string; permissions: Permission[] }>;
   groups: Group[];
@@ -26,23 +27,26 @@ export type FakeIdentity = {
 
 type Deployed = WantedTable__Output & { accountId: number };
 
-/** What data holds; `before` runs inside a call and may throw or wait, `after` once its effect is there. */
+/**
+ * The state of data. `before` runs inside a call and may throw or wait, `after` runs when the call
+ * has had its effect.
+ */
 export type FakeData = {
   deployed: Map<number, Deployed>;
-  /** Taken out of service; can be brought back. */
+  /** Removed tables, which can be restored. */
   retired: Map<number, Deployed>;
   applied: Map<string, TableDiff[]>;
   blockers: Map<number, { message: string; rows: number }[]>;
-  /** Of a release that takes tables to be removed for tables without columns. */
+  /** An earlier release, which plans tables to be removed as tables without columns. */
   isOld: boolean;
   applications: string[];
-  /** Merges of rows that were asked for, rehearsals too. */
+  /** The requested merges of rows, rehearsals too. */
   merges: MergeRowsRequest__Output[];
-  /** What the next merges of rows come to; else they merge one row of each table. */
+  /** The result of the next merges of rows; by default they merge one row of each table. */
   merging: Partial<MergeRowsResult__Output> | undefined;
   merged: Map<string, MergeRowsResult__Output>;
   droppedBranches: number[];
-  /** Everything it was asked, with whoever asked. */
+  /** All calls, with their callers. */
   calls: { rpc: string; call: CallContext }[];
   before: Partial<Record<string, () => unknown>>;
   after: Partial<Record<string, () => unknown>>;
@@ -91,7 +95,7 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
   };
 }
 
-/** A service of which others ask only what is given. */
+/** A service with only these handlers. */
 export function serve<N extends RpcServiceName>(
   service: N,
   own: Partial<RpcHandlers<N>>,
@@ -189,7 +193,7 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       await state.before.PlanDeployment?.();
       return { diffs: plan(state, call.accountId, request.tables) };
     },
-    // The same id again waits for the first, as data's lock on the id makes it.
+    // A second call with the same id waits for the first, as under data's lock on the id.
     ApplyDeployment: async (call, request) => {
       const id = `${call.accountId}/${request.deployment_id}`;
       const turn = (applying.get(id) ?? Promise.resolve()).then(
@@ -254,7 +258,7 @@ function mergeResult(state: FakeData, { pairs, rehearsal }: MergeRowsRequest__Ou
     conflicts: [],
     conflict_count: 0,
     undecided_count: 0,
-    strange: [],
+    unmatched_resolutions: [],
     violations: [],
     warnings: [],
     tables: pairs.map((pair) => ({ ...pair, table: key(pair.target_table_id), created: 1, updated: 0, deleted: 0 })),

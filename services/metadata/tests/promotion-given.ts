@@ -1,4 +1,5 @@
-// What tests of promotions start from: `main` and a branch beside it, people with their rights, and the steps in short.
+// What tests of promotions start from: `main` and a feature branch, users with their rights, and
+// shortcuts for the steps.
 import {
   type Account,
   type Answer,
@@ -20,7 +21,7 @@ export type Work = {
   creator: User;
   /** Approves on `main`. */
   approver: User;
-  stranger: User;
+  outsider: User;
   table(name: string, columns?: Record<string, unknown>[]): Promise<Answer['body']>;
   onFeature(name: string, columns?: Record<string, unknown>[]): Promise<Answer['body']>;
   clone(id: number, to?: number): Promise<Answer['body']>;
@@ -44,7 +45,7 @@ export async function givenWork(metadata: Metadata): Promise<Work> {
     admin,
     creator: givenUser(metadata, account.id, [['develop', 'account', account.id]]),
     approver: givenUser(metadata, account.id, [['approve', 'branch', mainId]]),
-    stranger: givenUser(metadata, account.id, [['view', 'account', account.id]]),
+    outsider: givenUser(metadata, account.id, [['view', 'account', account.id]]),
     table: (name, columns) => givenTable(account, name, columns),
     onFeature: (name, columns) => givenTable({ ...account, mainId: featureId }, name, columns),
     clone: (id, to = featureId) => admin.post(`/table_definitions/${id}/clone`, { target_branch_id: to }),

@@ -1,6 +1,6 @@
-// The data service itself, as a process beside metadata under test, where its fake would not know what rows say; and one that is killed
-// with SIGKILL at one step of its work and started again: before a statement that changes something gets to PostgreSQL, or after a
-// commit whose answer it never hears.
+// The real data service, as a process, for tests that depend on rows; and one that is killed with
+// SIGKILL at one step of its work and restarted: before a statement that changes something gets to
+// PostgreSQL, or after a commit whose answer it does not get.
 import type { ChildProcess } from 'node:child_process';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import { type Call, createCaller } from '@almanac/testkit/call';
@@ -12,30 +12,33 @@ import { startTcpProxy, type Watch } from '@almanac/testkit/tcp-proxy';
 import { serve } from './neighbours.ts';
 
 export type RealData = {
-  /** Where it answers gRPC. */
+  /** Its gRPC address. */
   address: string;
-  /** Calls it as a machine of the account. */
+  /** Calls it as an application of the account. */
   callerFor(accountId: number): Call;
-  /** Creates a row as a machine of the account. */
+  /** Creates a row as an application of the account. */
   create(accountId: number, tableId: number, record: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
 };
 
 export type DyingData = RealData & {
-  /** The steps of its work since it was told when to die. */
+  /** The steps of its work since `dieAt`. */
   steps: string[];
-  /** It dies at this step, counted from 1 from now on; beyond the last: it doesn't. */
+  /** Has it killed at this step, counted from 1 from now on; beyond the last it is not. */
   dieAt(place: number): void;
-  /** Waits until it serves again, which it begins to as soon as it is dead; tells whether it has died. */
+  /** Waits until it serves again after the restart; answers whether it was killed. */
   comeBack(): Promise<boolean>;
 };
 
-/** Starts it on a database of its own, beside an identity for which everybody administers the account. */
+/**
+ * Starts it on a database of its own, with an identity for which all users administer their
+ * account.
+ */
 export async function startRealData(keys: TestKeys): Promise<RealData> {
   return start(keys, () => () => false);
 }
 
-/** The same, to be killed. */
+/** Starts one that can be killed. */
 export async function startDyingData(keys: TestKeys): Promise<DyingData> {
   const steps: string[] = [];
   let deadly = 0; // no work that counts
@@ -46,7 +49,7 @@ export async function startDyingData(keys: TestKeys): Promise<DyingData> {
     if (steps.length !== deadly) return false;
     deadly = 0;
     hasDied = true;
-    data.startAnew();
+    data.restart();
     return true;
   };
   const data = await start(keys, () => watchWork(reach));
@@ -72,7 +75,7 @@ const everything: RpcHandlers<'identity'>['GetEffectivePermissions'] = async ({ 
   permissions: [{ action: 'admin', resource_type: 'account', resource_id: accountId }],
 });
 
-type Restartable = RealData & { startAnew(): void; isBack(): Promise<unknown> };
+type Restartable = RealData & { restart(): void; isBack(): Promise<unknown> };
 
 async function start(keys: TestKeys, watch: () => Watch): Promise<Restartable> {
   const identity = serve('identity', { GetEffectivePermissions: everything }, keys, 'data');
@@ -95,7 +98,7 @@ async function start(keys: TestKeys, watch: () => Watch): Promise<Restartable> {
     });
   let child: ChildProcess = spawn();
   let serves: Promise<void> = untilReady('data', child);
-  const startAnew = async (killed: ChildProcess) => {
+  const restart = async (killed: ChildProcess) => {
     await endService(killed, 'SIGKILL');
     child = spawn();
     await untilReady('data', child);
@@ -123,16 +126,16 @@ async function start(keys: TestKeys, watch: () => Watch): Promise<Restartable> {
       const { status, body } = await call('POST', '/api/v1/table_data', { table_definition_id, record });
       if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
     },
-    startAnew: () => {
-      serves = startAnew(child);
-      serves.catch(() => {}); // heard by whoever waits for it
+    restart: () => {
+      serves = restart(child);
+      serves.catch(() => {}); // `isBack` reports the failure
     },
     isBack: () => serves,
     stop,
   };
 }
 
-// The connections of deployments and merges say so when they begin.
+// The connections of deployments and merges have an application name of their own.
 function watchWork(reach: (step: string) => boolean): ReturnType<() => Watch> {
   let isWork: boolean | undefined;
   let isCommitted = false;

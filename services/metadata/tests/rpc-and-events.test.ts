@@ -1,4 +1,4 @@
-// What other services ask over gRPC, what metadata hears from identity, and what it tells.
+// The gRPC calls of metadata, the events that it consumes, and those that it announces.
 
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
@@ -60,30 +60,34 @@ describe('gRPC', () => {
     });
   });
 
-  it('tells where tables of the account are: as drafted, else as deployed', async () => {
+  it('answers the places of tables of the account: as drafted, else as deployed', async () => {
     const jobs = await clientOf('jobs');
     const account = await givenAccount(metadata);
     const admin = givenAdmin(metadata, account.id);
-    const [draft, gone, unknown] = [await givenTable(account, 'Draft'), await givenTable(account, 'Gone'), 999_999];
+    const [draft, deleted, unknown] = [
+      await givenTable(account, 'Draft'),
+      await givenTable(account, 'Deleted'),
+      999_999,
+    ];
     const { id } = await admin.post('/deployments', {
       branch_id: account.mainId,
-      table_definition_ids: [draft.id, gone.id],
+      table_definition_ids: [draft.id, deleted.id],
     });
     await admin.post(`/deployments/${id}/deploy`);
     const elsewhere = (await admin.post('/domains', { name: 'Elsewhere' })).id;
     await admin.send('PATCH', `/table_definitions/${draft.id}`, { domain_id: elsewhere });
-    await admin.send('DELETE', `/table_definitions/${gone.id}`);
-    const ids = [draft.id, gone.id, unknown];
+    await admin.send('DELETE', `/table_definitions/${deleted.id}`);
+    const ids = [draft.id, deleted.id, unknown];
     const { places } = await jobs.ListTablePlaces({ accountId: account.id }, { ids });
     expect(places.toSorted((a, b) => a.table_definition_id - b.table_definition_id)).toEqual([
       { table_definition_id: draft.id, domain_id: elsewhere, branch_id: account.mainId },
-      { table_definition_id: gone.id, domain_id: account.domainId, branch_id: account.mainId },
+      { table_definition_id: deleted.id, domain_id: account.domainId, branch_id: account.mainId },
     ]);
     const other = await givenAccount(metadata);
     expect(await jobs.ListTablePlaces({ accountId: other.id }, { ids })).toEqual({ places: [] });
   });
 
-  it('opens accounts for identity and nobody else of the services', async () => {
+  it('opens accounts for identity and no other service', async () => {
     const identity = await clientOf('identity');
     const first = await identity.OpenAccount({ accountId: 77 }, {});
     expect(await identity.OpenAccount({ accountId: 77 }, {})).toEqual(first);
@@ -104,7 +108,7 @@ describe('events', () => {
     for (let i = 0; i < times; i += 1) await bus.publish([{ ...message, id: crypto.randomUUID() }]);
   };
 
-  it('of a new account bring its branch main, once however often they come', async () => {
+  it('of a new account create its branch main, once however often they come', async () => {
     await tell('identity.account.created', { account_id: 501, name: 'New', plan: 'business' }, 3);
     const api = callingAs(metadata, { accountId: 501 });
     await eventually(async () => expect((await api.get('/branches')).data).toMatchObject([{ name: 'main' }]));
@@ -112,7 +116,7 @@ describe('events', () => {
     expect((await api.get('/branches')).meta.total_count).toBe(1);
   });
 
-  it('that are none become dead letters at once, and the next ones are heard', async () => {
+  it('with an invalid payload become dead letters at once, and the next ones are consumed', async () => {
     for (const type of ['identity.account.created', 'identity.user.deleted', 'identity.permission.changed'])
       for (const payload of badPayloads) await tell(type, payload);
     await eventually(async () => expect(await bus.deadLetters('metadata.accounts')).toBe(2 * badPayloads.length));
@@ -121,7 +125,7 @@ describe('events', () => {
     await eventually(async () => expect((await api.get('/branches')).data).toMatchObject([{ name: 'main' }]));
   });
 
-  it('of changed rights are believed at once', async () => {
+  it('of changed rights invalidate the cache at once', async () => {
     const account = await givenAccount(metadata);
     const user = givenUser(metadata, account.id);
     const draft = () => user.send('POST', '/table_definitions', { branch_id: account.mainId, name: 'X' });
@@ -134,7 +138,7 @@ describe('events', () => {
     await eventually(async () => expect((await draft()).status).toBe(422));
   });
 
-  it('of a deleted user make their current branch forgotten', async () => {
+  it('of a deleted user delete their current branch', async () => {
     const account = await givenAccount(metadata);
     const admin = givenAdmin(metadata, account.id);
     await admin.post('/branches/set_current_branch', { branch_id: account.mainId });
@@ -144,7 +148,7 @@ describe('events', () => {
     );
   });
 
-  it('tell what happens to domains, branches, tables and deployments, each with its account', async () => {
+  it('announce changes of domains, branches, tables and deployments, each with its account', async () => {
     const heard: { type: string; payload: Record<string, unknown> }[] = [];
     const bus = await busOf('listener');
     const types = [

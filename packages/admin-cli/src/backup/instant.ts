@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import pg from 'pg';
-import { quietName } from '../../../../services/data/src/database.ts';
+import { quietName } from '../../../../services/data/src/postgres/pools.ts';
 import { OperatorError } from '../operator.ts';
 import type { Database } from './places.ts';
 

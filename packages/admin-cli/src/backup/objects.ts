@@ -11,7 +11,7 @@ import {
   ObjectChanged,
   type ObjectStore,
   requireKey,
-} from '../../../../services/jobs/src/object-store/object-store.ts';
+} from '../../../../services/jobs/src/files/object-store/object-store.ts';
 import { OperatorError } from '../operator.ts';
 import type { StoredFile } from './manifest.ts';
 import { type Checked, counter } from './postgres-programs.ts';

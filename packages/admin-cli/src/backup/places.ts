@@ -4,8 +4,8 @@ import { type Home, readJson } from '@almanac/embedded/home';
 import type { Secrets } from '@almanac/embedded/secrets';
 import { ConfigReader, type Environment, readDatabaseUrl } from '@almanac/service-kit/config/config';
 import { readDatabaseUrls } from '../../../../services/data/src/config.ts';
-import { createObjectStore } from '../../../../services/jobs/src/object-store/connect.ts';
-import type { ObjectStore } from '../../../../services/jobs/src/object-store/object-store.ts';
+import { createObjectStore } from '../../../../services/jobs/src/files/object-store/create-object-store.ts';
+import type { ObjectStore } from '../../../../services/jobs/src/files/object-store/object-store.ts';
 
 /** One database; `name` is its service, further clusters of data are `data.<cluster>`. */
 export type Database = { name: string; url: string };

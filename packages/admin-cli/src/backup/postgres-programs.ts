@@ -5,7 +5,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { quietName } from '../../../../services/data/src/database.ts';
+import { quietName } from '../../../../services/data/src/postgres/pools.ts';
 import { OperatorError } from '../operator.ts';
 
 // Without the views for SQL clients: data recreates them, and pg_dump, which locks tables only,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { findSqlState } from './errors.ts';
+import { isTransactionConflict } from './errors.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a column holds is known where the statement is written, not here
 type Row = Record<string, any>;
@@ -96,19 +96,33 @@ export function prismaSql(client: PrismaRaw): Sql {
   };
 }
 
-type TransactionOptions = { attempts?: number; isolation?: 'read committed' | 'repeatable read' | 'serializable' };
+type RetryOptions = {
+  attempts?: number;
+  /**
+   * Which failures another attempt may not meet; by default those after which PostgreSQL asks for
+   * one.
+   */
+  isRetryable?: (error: unknown) => boolean;
+  /** How long to wait after the attempt of this number, in ms. */
+  pauseMs?: (attempt: number) => number;
+  /** Before each further attempt, with the number of the one that failed. */
+  onRetry?: (attempt: number, error: unknown) => void;
+};
+
+type TransactionOptions = RetryOptions & { isolation?: 'read committed' | 'repeatable read' | 'serializable' };
 
 /**
- * Runs `work` in a transaction. After a deadlock or a serialization failure all of `work` runs
- * again, so it must have no effect outside the database.
+ * Runs `work` in a transaction: committed when it returns, rolled back when it throws. A retryable
+ * failure runs all of `work` again, so it must have no effect outside the database.
  */
 export function withTransaction<T>(
   pool: pg.Pool,
-  work: (sql: Sql, client: pg.PoolClient) => Promise<T>,
+  work: (sql: Sql, client: pg.PoolClient, attempt: number) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
   const { isolation = 'read committed' } = options;
-  return retryTransaction(() => transactOnce(pool, work, isolation), options);
+  const transact = (attempt: number) => transactOnce(pool, (sql, client) => work(sql, client, attempt), isolation);
+  return retryTransaction(transact, options);
 }
 
 async function transactOnce<T>(
@@ -135,19 +149,26 @@ async function transactOnce<T>(
   }
 }
 
-/** Retries a whole transaction, also Prisma's, after a deadlock or a serialization failure. */
-export async function retryTransaction<T>(transact: () => Promise<T>, { attempts = 3 } = {}): Promise<T> {
+/**
+ * Runs a whole transaction (also Prisma's `$transaction`) again after retryable failures, a few
+ * times. `transact` gets the number of the attempt, from 1.
+ */
+export async function retryTransaction<T>(
+  transact: (attempt: number) => Promise<T>,
+  {
+    attempts = 3,
+    isRetryable = isTransactionConflict,
+    pauseMs = (attempt) => Math.random() * 20 * 2 ** attempt,
+    onRetry,
+  }: RetryOptions = {},
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await transact();
+      return await transact(attempt);
     } catch (error) {
       if (attempt >= attempts || !isRetryable(error)) throw error;
-      await sleep(Math.random() * 20 * 2 ** attempt);
+      onRetry?.(attempt, error);
+      await sleep(pauseMs(attempt));
     }
   }
-}
-
-function isRetryable(error: unknown): boolean {
-  const state = findSqlState(error);
-  return state === '40001' || state === '40P01';
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts';
-import { findSqlState, toPostgresError } from './errors.ts';
+import { findSqlState, hasSqlState, isMissingTable, isRetryable, isTransient, toPostgresError } from './errors.ts';
 
 const adapterError = (cause: Record<string, unknown>) => ({ code: 'P2010', meta: { driverAdapterError: { cause } } });
 const commitError = (cause: Record<string, unknown>) => ({ name: 'DriverAdapterError', cause });
@@ -19,6 +19,24 @@ describe('findSqlState', () => {
     expect(findSqlState({ code: 'EPIPE' })).toBeUndefined();
     expect(findSqlState({ code: 'P0001' })).toBe('P0001');
     expect(findSqlState('23505')).toBeUndefined();
+  });
+});
+
+describe('the predicates', () => {
+  it('name the SQLSTATEs of pg and Prisma errors', () => {
+    expect(hasSqlState({ code: '23505' }, 'check_violation', 'unique_violation')).toBe(true);
+    expect(hasSqlState({ code: 'P2002' }, 'unique_violation')).toBe(true);
+    expect(hasSqlState({ code: '23503' }, 'unique_violation')).toBe(false);
+    expect(hasSqlState(new Error(), 'unique_violation')).toBe(false);
+    expect([{ code: '42P01' }, { code: '3F000' }, { code: '42703' }].map(isMissingTable)).toEqual([true, true, false]);
+  });
+
+  it('tell what to retry at once, and what a later round may do', () => {
+    const codes = ['40001', '40P01', '55P03', '23505', '42P01', '57014', '42P07', '57P01', '42601'];
+    const which = (is: (error: unknown) => boolean) => codes.filter((code) => is({ code }));
+    expect(which(isRetryable)).toEqual(['40001', '40P01', '55P03', '23505', '42P01']);
+    expect(which(isTransient)).toEqual(['40P01', '55P03', '42P01', '57014', '42P07']);
+    expect(isRetryable(new Error()) || isTransient(undefined)).toBe(false);
   });
 });
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { findSqlState } from './errors.ts';
+import { hasSqlState, isMissingTable } from './errors.ts';
 
 type MigrateOptions = {
   databaseUrl: string;
@@ -65,12 +65,7 @@ const transientCodes = new Set([
   'ENETUNREACH',
   'EPIPE',
   'ENOENT', // a socket of the file system
-  '57P03',
-  '53300',
-  '3D000',
 ]);
-
-const missingTable = '42P01';
 
 async function connect(databaseUrl: string, deadline: number, logger: Logger): Promise<pg.Client> {
   const { host, pathname } = new URL(databaseUrl);
@@ -99,6 +94,7 @@ async function connect(databaseUrl: string, deadline: number, logger: Logger): P
 function isTransient(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isTransient);
   const { code, message } = error as { code?: string; message?: string };
+  if (hasSqlState(error, 'cannot_connect_now', 'too_many_connections', 'invalid_catalog_name')) return true;
   return code ? transientCodes.has(code) : /timeout|terminated unexpectedly/i.test(message ?? '');
 }
 
@@ -142,7 +138,7 @@ async function findApplied(client: pg.Client): Promise<Set<string> | undefined> 
     );
     return new Set(rows.map(({ migration_name }) => migration_name));
   } catch (error) {
-    if (findSqlState(error) === missingTable) return undefined;
+    if (isMissingTable(error)) return undefined;
     throw error;
   }
 }

@@ -1,13 +1,22 @@
-// What the payment provider says goes into the books: each event once, and in the order in which things happened.
-
+// Applies events of the payment provider to the books, each once.
 import { notFound } from '@almanac/service-kit/errors';
 import { withTransaction } from '@almanac/service-kit/postgres/database';
-import { type Actor, isSameStanding, lockBooks, standingWith, storageWith, writeBooks } from '../account-changes.ts';
+import {
+  type Actor,
+  applyBillingEvent,
+  isSameState,
+  lockBooks,
+  storageAfter,
+  writeBooks,
+} from '../accounts/account-changes.ts';
 import type { BillingContext } from '../context.ts';
 import type { PaymentEvent } from './payment-provider.ts';
 
-/** Takes an event in; false when it was known already. An account without books is not found: the provider sends it again. */
-export function takePaymentEvent(
+/**
+ * Applies an event; false for a repeat. 404 for an account without books: the provider sends it
+ * again.
+ */
+export function applyPaymentEvent(
   ctx: Pick<BillingContext, 'pool'>,
   from: Omit<Actor, 'accountId'>,
   event: PaymentEvent,
@@ -15,7 +24,7 @@ export function takePaymentEvent(
   return withTransaction(ctx.pool, async (sql) => {
     const before = await lockBooks(sql, event.accountId);
     if (!before) throw notFound('Account');
-    const standing = await standingWith(sql, before, {
+    const state = await applyBillingEvent(sql, before, {
       source: 'provider',
       id: event.id,
       type: event.type,
@@ -25,12 +34,12 @@ export function takePaymentEvent(
       plan: event.plan,
       allowance: event.allowance,
     });
-    if (standing && !isSameStanding(standing, before))
+    if (state && !isSameState(state, before))
       await writeBooks(sql, { ...from, accountId: event.accountId }, before, {
         ...before,
-        ...standing,
-        storage_bytes: storageWith(before, standing),
+        ...state,
+        storage_bytes: storageAfter(before, state),
       });
-    return standing !== undefined;
+    return state !== undefined;
   });
 }

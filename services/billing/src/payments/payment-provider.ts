@@ -1,10 +1,11 @@
-// The port to whoever takes the money. It tells us what became of payments and subscriptions; we ask it nothing.
+// The port to the payment provider. It sends events about payments and subscriptions; billing calls
+// nothing of it.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BillingStatus, PlanName } from '../plans.ts';
+import type { BillingStatus, PlanName } from '../accounts/plans.ts';
 
-/** Something that happened at the provider and concerns the books of an account. */
+/** An event of the provider that concerns the books of an account. */
 export type PaymentEvent = {
-  /** The provider's own; the same when it sends the event again. */
+  /** The provider's id of the event; the same for repeats. */
   id: string;
   type: string;
   accountId: number;
@@ -15,7 +16,7 @@ export type PaymentEvent = {
 };
 
 /**
- * Reads a message that came from outside. Whatever is not provably the provider's, recent and complete is `bad_request`; a
- * message that concerns nothing of ours is undefined.
+ * Verifies and reads a message. Throws `bad_request` unless it is signed by the provider, recent
+ * and complete. Undefined for a type of message that does not concern the books.
  */
 export type PaymentProvider = (headers: IncomingHttpHeaders, body: Buffer) => PaymentEvent | undefined;

@@ -1,5 +1,6 @@
-// Messages of a payment provider by the Standard Webhooks specification (standardwebhooks.com): HMAC-SHA-256 over id, time and the
-// bytes of the body. Two secrets hold at the same time, so that one can be replaced.
+// Messages of a payment provider by the Standard Webhooks specification (standardwebhooks.com):
+// HMAC-SHA-256 over id, time and the bytes of the body. Two secrets are valid at the same time, so
+// that one can be replaced.
 import type { IncomingHttpHeaders } from 'node:http';
 import { readParameters } from '@almanac/service-kit/api/input';
 import { parseJsonBody } from '@almanac/service-kit/api/json-body';
@@ -7,17 +8,17 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { type BillingStatus, planNames } from '../plans.ts';
+import { type BillingStatus, planNames } from '../accounts/plans.ts';
 import type { PaymentProvider } from './payment-provider.ts';
 
-/** How far the sender's clock may be from ours; the specification's library allows its messages the same. */
+/** How far the sender's clock may differ; the specification's library allows the same. */
 const toleranceMs = 5 * 60_000;
 
 const accountId = z.int().positive().max(limits.int4);
 const plan = z.enum(planNames);
 const allowance = z.int().min(0).max(1_000_000_000_000).optional();
 
-// A provider may send more than we asked for; what is not named here is left behind.
+// A provider may send further fields; they are ignored.
 const messageSchema = z.object({ type: z.string().max(200), timestamp: z.iso.datetime({ offset: true }) });
 const paymentSchema = z.object({ data: z.object({ account_id: accountId }) });
 const subscriptionSchema = z.object({ data: z.object({ account_id: accountId, plan, allowance }) });
@@ -57,7 +58,7 @@ export function createStandardWebhooks(secrets: readonly string[]): PaymentProvi
 
 const refused = (problem: string) => new ServiceError('bad_request', problem);
 
-// Which of the parts doesn't hold is nobody's business who can't sign.
+// The error does not say which part is invalid: a sender that can't sign must not learn it.
 function requireSignature(keys: readonly Webhook[], headers: IncomingHttpHeaders, body: Buffer): string {
   const part = (name: string) => String(headers[`webhook-${name}`] ?? '');
   const signed = {
@@ -68,7 +69,7 @@ function requireSignature(keys: readonly Webhook[], headers: IncomingHttpHeaders
   // Without a dot in the id no other split of the signed text into id, time and body is possible.
   const isWellFormed = /^[\w-]{1,128}$/.test(signed['webhook-id']) && /^\d{1,12}$/.test(signed['webhook-timestamp']);
   if (!isWellFormed || !keys.some((key) => verifies(key, body, signed)))
-    throw refused('The signature of the message does not hold.');
+    throw refused('The signature of the message is not valid.');
   return signed['webhook-id'];
 }
 

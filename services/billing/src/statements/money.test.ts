@@ -32,7 +32,7 @@ describe('money', () => {
     expect(writeAmount(amountOf(calls, rate, currency), currency)).toBe(text);
   });
 
-  it('is never further than half a unit from what it stands for, and rounds a half up', () => {
+  it('differs from the exact amount by at most half a unit, and rounds half up', () => {
     fc.assert(
       fc.property(line, ({ calls, price, currency }) => {
         // In units of 10^-(4 + 3) of the smallest: calls × price × 10^digits, without a division.
@@ -43,7 +43,7 @@ describe('money', () => {
     );
   });
 
-  it('adds up: the lines as they are written make the totals as they are written', () => {
+  it('adds up: the written lines sum to the written totals', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 20 }), (lines) => {
         const charged = lines.map(({ price, ...rest }) => ({
@@ -60,7 +60,7 @@ describe('money', () => {
     );
   });
 
-  it('has no amount for a price that is none', () => {
+  it('refuses a malformed price', () => {
     for (const wrong of ['', '-1', '1e3', 'NaN', '1,5']) expect(() => amountOf(1, wrong, 'USD')).toThrow('decimal');
   });
 });

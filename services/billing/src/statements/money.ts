@@ -1,6 +1,9 @@
-// Money without floats: an amount is a whole number of the currency's smallest unit, a price is its decimal text.
+// Money without floats: an amount is a whole number of the currency's smallest unit, a price is
+// decimal text.
 
-/** What calls cost at a price per 1,000, in the smallest unit of the currency, half of one rounded up. */
+/**
+ * The cost of calls at a price per 1,000, in the smallest unit of the currency, rounded half up.
+ */
 export function amountOf(calls: number | bigint, pricePer1000: string, currency: string): bigint {
   const [whole = '', fraction = ''] = readDecimal(pricePer1000);
   const price = BigInt(whole + fraction); // × 10^-fraction.length
@@ -9,7 +12,7 @@ export function amountOf(calls: number | bigint, pricePer1000: string, currency:
   return (2n * scaled + divisor) / (2n * divisor);
 }
 
-/** An amount as text, with as many decimals as the currency has: 1234 of USD is `12.34`. */
+/** An amount as text, with the decimals of its currency: 1234 of USD is `12.34`. */
 export function writeAmount(amount: bigint, currency: string): string {
   const digits = digitsOf(currency);
   if (digits === 0) return String(amount);
@@ -22,15 +25,15 @@ function readDecimal(text: string): string[] {
   return text.split('.');
 }
 
-const known = new Map<string, number>();
+const digitsByCurrency = new Map<string, number>();
 
 // ISO 4217: two for most currencies, none for JPY, three for KWD.
 function digitsOf(currency: string): number {
-  let digits = known.get(currency);
+  let digits = digitsByCurrency.get(currency);
   if (digits === undefined) {
     const format = new Intl.NumberFormat('en', { style: 'currency', currency });
     digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-    known.set(currency, digits);
+    digitsByCurrency.set(currency, digits);
   }
   return digits;
 }

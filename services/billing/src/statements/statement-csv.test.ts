@@ -13,7 +13,7 @@ const statement = {
 };
 
 describe('the CSV of a statement', () => {
-  it('has one thing a line, under one header', () => {
+  it('has one kind of entry a line, under one header', () => {
     expect(statementCsv(statement).split('\r\n')).toEqual([
       'month,line,since,plan,allowance,application_id,method,resource,calls,price_per_1000,currency,amount',
       '2026-03,plan,2026-03-01T00:00:00.000Z,free,1000,,,,,,,',

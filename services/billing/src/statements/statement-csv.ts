@@ -20,7 +20,10 @@ type Line = { line: 'plan' | 'usage' | 'overage' | 'total_calls' | 'total_overag
   Record<Exclude<(typeof columns)[number], 'month' | 'line'>, string | number>
 >;
 
-/** One kind of thing a line: `plan`, `usage`, `overage`, and the totals at the end. Cells that say nothing are empty. */
+/**
+ * Each line has a kind: `plan`, `usage`, `overage`, and the totals at the end. Unused cells are
+ * empty.
+ */
 export function statementCsv(statement: Statement): string {
   const lines: Line[] = [
     ...statement.plans.map((plan): Line => ({ line: 'plan', ...plan, since: plan.since.toISOString() })),
@@ -33,8 +36,8 @@ export function statementCsv(statement: Statement): string {
   return [columns, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
 
-// What a spreadsheet would take for a formula gets an apostrophe in front, as in exports. Nothing in a statement begins like that
-// today; that it stays so is not this file's to rely on.
+// Values that a spreadsheet would read as a formula get a leading apostrophe, as in exports. No
+// value of a statement begins like that today, but this file must not depend on it.
 const formula = /^[=+\-@\t\r'＝＋－＠]/;
 
 function cell(value: string | number): string {

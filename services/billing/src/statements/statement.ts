@@ -1,16 +1,16 @@
-// The month of an account: its plan, where its calls went, and what it is charged beyond the allowance. Everything in it is read
-// from rows that only grow, so that the statement of a past month is the same whenever it is asked for.
+// The statement of an account's month: its plans, its calls, and the charges beyond the allowance.
+// All of it comes from rows that are only added, so the statement of a past month never changes.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { periodStartSql } from '../account-billing.ts';
+import { periodStartSql } from '../accounts/account-billing.ts';
 import type { BillingContext } from '../context.ts';
 import { amountOf, writeAmount } from './money.ts';
 
 export type Statement = {
   /** YYYY-MM, UTC. */
   month: string;
-  /** The plan in force when the month began, if the account was there, and each that followed. */
+  /** The plan in force when the month began, if the account existed, and each later one. */
   plans: { since: Date; plan: string; allowance: number }[];
   usage: { application_id: number; method: string; resource: string; calls: number }[];
   overage: OverageLine[];
@@ -22,10 +22,12 @@ export type Statement = {
 
 export type OverageLine = { plan: string; calls: number; price_per_1000: string; currency: string; amount: string };
 
-/** What `month` may look like. */
+/** The format of `month`. */
 export const monthPattern = /^20\d\d-(0[1-9]|1[0-2])$/;
 
-/** The statement of a month; of the present one, so far, when none is named. 400 for a month that has not begun. */
+/**
+ * The statement of a month, by default the present one so far. 400 for a month that has not begun.
+ */
 export function readStatement(
   ctx: Pick<BillingContext, 'pool'>,
   call: Pick<CallContext, 'accountId'>,
@@ -50,7 +52,9 @@ export function readStatement(
   );
 }
 
-/** The month that is asked for, or the present one by the clock of the database; 400 for one that has not begun. */
+/**
+ * The month, by default the present one by the database's clock; 400 for one that has not begun.
+ */
 export async function readMonth(sql: Sql, wanted: string | undefined): Promise<string> {
   const { rows } = await sql(`select to_char(${periodStartSql}, 'YYYY-MM') as month`);
   const present: string = rows[0]?.month;

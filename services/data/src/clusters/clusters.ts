@@ -1,23 +1,26 @@
-// Which cluster an account lives on. The home cluster holds the list; a cluster that an account has left points to where it went.
-// What is remembered may be old: whoever then finds nothing follows the pointer, so no instance needs to be told of a move.
+// Which cluster an account lives on. The home cluster holds the list; a cluster that an account has
+// left names the new one. A cached placement may be out of date: a caller who then finds no account
+// follows the departure, so moves need no announcement to instances.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { LRUCache } from 'lru-cache';
-import { isNotDeployed } from '../catalogue/catalogue.ts';
-import type { Cluster } from './cluster.ts';
-import { AccountMoved, findDeparture, settleArrival } from './residence.ts';
+import type { Cluster } from '../cluster.ts';
+import { isNotDeployed } from '../tables/catalogue.ts';
+import { AccountMoved, completeMove, findDeparture } from './account-placement.ts';
 
-// More would be a circle, which moves can't make.
-const hopsMaximum = 5;
+// More hops would be a circle, which moves can't make.
+const maxHops = 5;
 
 export class Clusters {
   readonly home: Cluster;
   readonly all: Cluster[];
   private readonly newAccountsOn: Cluster;
-  private readonly remembered = new LRUCache<number, Cluster>({ max: 100_000 });
+  private readonly cache = new LRUCache<number, Cluster>({ max: 100_000 });
 
-  /** The first of the list is home. `newAccountsOn`: where accounts go that never had a table. */
+  /**
+   * The first of the list is home. `newAccountsOn`: the cluster of accounts that never had a table.
+   */
   constructor(all: Cluster[], newAccountsOn: string) {
     this.all = all;
     this.home = all[0] as Cluster;
@@ -32,17 +35,20 @@ export class Clusters {
     throw new ServiceError('bad_request', `There is no cluster ${name}; there are: ${names}.`);
   }
 
-  /** Runs `work` where the account lives; again where it went, when it had moved and nothing was done. */
+  /**
+   * Runs `work` on the account's cluster; again on the next one when the account had moved and
+   * nothing was done.
+   */
   async run<T>(accountId: number, work: (cluster: Cluster) => Promise<T>): Promise<T> {
     if (this.all.length === 1) return work(this.home);
-    let cluster = await this.find(accountId);
+    let cluster = await this.findPlacement(accountId);
     for (let hops = 1; ; hops += 1) {
       try {
         return await work(cluster);
       } catch (error) {
         const next =
-          (error instanceof AccountMoved || isNotDeployed(error)) && hops < hopsMaximum
-            ? await this.follow(accountId, cluster)
+          (error instanceof AccountMoved || isNotDeployed(error)) && hops < maxHops
+            ? await this.followDeparture(accountId, cluster)
             : undefined;
         if (!next) throw error;
         cluster = next;
@@ -50,29 +56,32 @@ export class Clusters {
     }
   }
 
-  /** Where the account lives now, asked of the databases: for work that can't be repeated once it has begun. */
+  /**
+   * The account's cluster, checked in the databases: for work that can't be repeated once it has
+   * begun.
+   */
   async locate(accountId: number): Promise<Cluster> {
     if (this.all.length === 1) return this.home;
-    let cluster = await this.find(accountId);
-    for (let hops = 1; hops < hopsMaximum; hops += 1) {
-      const next = await this.follow(accountId, cluster);
+    let cluster = await this.findPlacement(accountId);
+    for (let hops = 1; hops < maxHops; hops += 1) {
+      const next = await this.followDeparture(accountId, cluster);
       if (!next) return cluster;
       cluster = next;
     }
     throw new AccountMoved();
   }
 
-  /** Where an account is that is about to get its first table; from then on that is where it lives. */
-  async settle(accountId: number): Promise<void> {
+  /** Places an account before its first table is made, unless it has a place. */
+  async placeNew(accountId: number): Promise<void> {
     await pgSql(this.home.context.pools.rows)(
       'insert into placement (account_id, cluster) values ($1::int, $2) on conflict do nothing',
       [accountId, this.newAccountsOn.name],
     );
   }
 
-  /** Remembers, here and in the list, that the account lives there. */
-  async place(accountId: number, cluster: Cluster): Promise<void> {
-    this.remembered.set(accountId, cluster);
+  /** Caches and records the cluster of the account. */
+  async savePlacement(accountId: number, cluster: Cluster): Promise<void> {
+    this.cache.set(accountId, cluster);
     await pgSql(this.home.context.pools.rows)(
       `insert into placement (account_id, cluster) values ($1::int, $2)
        on conflict (account_id) do update set cluster = excluded.cluster, placed_at = now() where placement.cluster <> excluded.cluster`,
@@ -80,8 +89,8 @@ export class Clusters {
     );
   }
 
-  private async find(accountId: number): Promise<Cluster> {
-    const known = this.remembered.get(accountId);
+  private async findPlacement(accountId: number): Promise<Cluster> {
+    const known = this.cache.get(accountId);
     if (known) return known;
     const { rows } = await pgSql(this.home.context.pools.rows)(
       'select cluster from placement where account_id = $1::int',
@@ -89,16 +98,16 @@ export class Clusters {
     );
     if (!rows[0]) return this.newAccountsOn;
     const cluster = this.get(rows[0].cluster);
-    this.remembered.set(accountId, cluster);
+    this.cache.set(accountId, cluster);
     return cluster;
   }
 
-  private async follow(accountId: number, left: Cluster): Promise<Cluster | undefined> {
-    const name = await findDeparture(left, accountId);
+  private async followDeparture(accountId: number, left: Cluster): Promise<Cluster | undefined> {
+    const name = await findDeparture(left.context.pools, accountId);
     if (name === undefined) return undefined;
     const cluster = this.get(name);
-    await settleArrival(cluster, accountId);
-    await this.place(accountId, cluster);
+    await completeMove(cluster.context, accountId);
+    await this.savePlacement(accountId, cluster);
     return cluster;
   }
 }

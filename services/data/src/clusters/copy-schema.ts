@@ -1,32 +1,36 @@
-// Makes a schema of one cluster anew on another, with its rows: what PostgreSQL's own catalogue says of functions, tables, columns,
-// constraints, indexes, views and triggers, so that whatever a later version adds to deployed tables is moved too.
+// Copies a schema with its rows to another cluster. Functions, tables, columns, constraints,
+// indexes, views and triggers come from PostgreSQL's own catalogue, so whatever a later version
+// adds to deployed tables is copied too.
 import { pipeline } from 'node:stream/promises';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { gridIndexPattern } from '../query/identifiers.ts';
+import { gridIndexPattern } from '../sql/identifiers.ts';
 
 type Side = { client: pg.PoolClient; sql: Sql };
 
 export const side = (client: pg.PoolClient): Side => ({ client, sql: pgSql(client) });
 
-/** Copies one schema in the transactions of both sides; says each table with its number of rows when its rows are there. */
+/**
+ * Copies one schema in the transactions of both sides; yields each table with its number of rows
+ * once they are copied.
+ */
 export async function* copySchema(
   source: Side,
   target: Side,
   schema: string,
 ): AsyncGenerator<{ table: string; rows: number }> {
   await target.sql(`create schema ${schema}`);
-  await make(source, target, functionsSql, schema);
-  const tables = (await source.sql(tablesSql, [schema])).rows as TableFacts[];
+  await createObjects(source, target, functionsSql, schema);
+  const tables = (await source.sql(tablesSql, [schema])).rows as CopiedTable[];
   for (const table of tables) {
     await target.sql(table.ddl);
     const rows = await copyRows(source, target, table.name, table.columns);
     if (table.identity) await copySequence(source, target, table.name, table.identity);
     yield { table: table.name, rows };
   }
-  for (const objects of [constraintsSql, indexesSql, foreignKeysSql, viewsSql, triggersSql])
-    await make(source, target, objects, schema);
+  for (const objectsSql of [constraintsSql, indexesSql, foreignKeysSql, viewsSql, triggersSql])
+    await createObjects(source, target, objectsSql, schema);
   for (const table of tables) await target.sql(`analyze ${table.name}`);
 }
 
@@ -56,18 +60,18 @@ async function copySequence(source: Side, target: Side, table: string, column: s
   ]);
 }
 
-async function make(source: Side, target: Side, question: string, schema: string): Promise<void> {
-  const { rows } = await source.sql(question, [schema]);
+async function createObjects(source: Side, target: Side, objectsSql: string, schema: string): Promise<void> {
+  const { rows } = await source.sql(objectsSql, [schema]);
   for (const { ddl } of rows) await target.sql(ddl as string);
 }
 
-type TableFacts = { name: string; ddl: string; columns: string; identity: string | null };
+type CopiedTable = { name: string; ddl: string; columns: string; identity: string | null };
 
 const functionsSql = `
   select pg_get_functiondef(p.oid) as ddl from pg_proc p join pg_namespace n on n.oid = p.pronamespace
   where n.nspname = $1 and p.prokind = 'f' order by p.oid`;
 
-// Names come quoted from PostgreSQL (%I, ::regclass); generated columns are computed anew.
+// Names come quoted from PostgreSQL (%I, ::regclass); generated columns are computed on the target.
 const tablesSql = `
   select format('%I.%I', n.nspname, c.relname) as name,
     format('create %stable %I.%I (%s)%s', case c.relpersistence when 'u' then 'unlogged ' else '' end, n.nspname, c.relname,
@@ -97,7 +101,8 @@ const constraintSql = (kinds: string) => `
 const constraintsSql = constraintSql(`'p', 'u', 'c', 'x'`);
 const foreignKeysSql = constraintSql(`'f'`);
 
-// Those for the grid are made anew where people ask for them (`indexing/`).
+// Without the indexes for the grid: maintenance makes those that pages request
+// (`maintenance/automatic-indexes/`).
 const indexesSql = `
   select pg_get_indexdef(i.indexrelid) as ddl
   from pg_index i join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace

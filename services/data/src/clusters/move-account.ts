@@ -1,27 +1,31 @@
-// Moves an account with all its tables to another cluster. Readers go on where it was; writers wait, or are told to try again.
+// Moves an account with all its tables to another cluster. Readers use the old cluster until it has
+// moved; writers wait, or get 503.
 //
-//   copy, out of sight  →  leave (the one moment that decides)  →  settle  →  drop what was left behind
+//   copy, hidden  →  leave (the commit that decides)  →  complete  →  drop what was left behind
 //
-// Killed before it leaves, the account is where it was and the copy is thrown away by the next try; killed afterwards, whoever
-// looks for the account settles it.
+// Killed before it leaves, the account is where it was, and the next attempt drops the copy. Killed
+// afterwards, the next call for the account completes the move.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import type { DeployedTable } from '../catalogue/structure.ts';
-import { lockBranch } from '../deploy/deployment.ts';
-import { retiredHistoryName, retiredTableName, schemaName, tableName, viewSchema } from '../query/identifiers.ts';
-import type { Cluster } from './cluster.ts';
+import { isLockTimeout } from '@almanac/service-kit/postgres/errors';
+import type { Cluster } from '../cluster.ts';
+import { lockAccount, lockBranch, tryLockMove, unlockMove } from '../postgres/advisory-locks.ts';
+import { retiredHistoryName, retiredTableName, schemaName, tableName, viewSchema } from '../sql/identifiers.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { completeMove, sweepDeparted } from './account-placement.ts';
 import type { Clusters } from './clusters.ts';
 import { copyRows, copySchema, side } from './copy-schema.ts';
-import { holdAccount, settleArrival, sweepDeparted } from './residence.ts';
 
 export type MoveProgress = { stage: 'copied' | 'moved' | 'there'; table: string; rows: number };
 
-const patient = `select set_config('lock_timeout', '30s', true), set_config('statement_timeout', '0', true),
+const setTimeouts = `select set_config('lock_timeout', '30s', true), set_config('statement_timeout', '0', true),
   set_config('idle_in_transaction_session_timeout', '0', true)`;
 
-/** Moves the account; tells each table when it is copied, and the end. 422 while another move of it is under way. */
+/**
+ * Moves the account; yields each table when it is copied, and the end. 422 while another move of it
+ * is under way.
+ */
 export async function* moveAccount(
   clusters: Clusters,
   accountId: number,
@@ -29,17 +33,17 @@ export async function* moveAccount(
   signal: AbortSignal,
 ): AsyncGenerator<MoveProgress> {
   const to = clusters.get(name);
-  const release = await holdMove(clusters.home, accountId);
+  const release = await lockMove(clusters.home, accountId);
   try {
-    await clusters.settle(accountId);
+    await clusters.placeNew(accountId);
     const from = await clusters.locate(accountId);
     if (from === to) {
       yield { stage: 'there', table: '', rows: 0 };
       return;
     }
     yield* copyAndLeave(from, to, accountId, signal);
-    await settleArrival(to, accountId);
-    await clusters.place(accountId, to);
+    await completeMove(to.context, accountId);
+    await clusters.savePlacement(accountId, to);
     await sweepDeparted(from.context.pools.work);
     yield { stage: 'moved', table: '', rows: 0 };
   } finally {
@@ -47,19 +51,16 @@ export async function* moveAccount(
   }
 }
 
-// One move of an account at a time, in all instances: a lock of the session, gone with it.
-async function holdMove(home: Cluster, accountId: number): Promise<() => Promise<void>> {
+// One move of an account at a time, in all instances: a lock of the session, released with it.
+async function lockMove(home: Cluster, accountId: number): Promise<() => Promise<void>> {
   const client = await home.context.pools.quiet.connect();
   const { sql } = side(client);
-  const { rows } = await sql("select pg_try_advisory_lock(hashtext('almanac.data.move'), $1::int) as held", [
-    accountId,
-  ]);
-  if (!rows[0]?.held) {
+  if (!(await tryLockMove(sql, accountId))) {
     client.release();
     throw new ServiceError('wrong_state', `Account ${accountId} is being moved already.`);
   }
   return async () => {
-    await sql("select pg_advisory_unlock(hashtext('almanac.data.move'), $1::int)", [accountId]).then(
+    await unlockMove(sql, accountId).then(
       () => client.release(),
       () => client.release(true),
     );
@@ -78,10 +79,10 @@ async function* copyAndLeave(
   try {
     for (const { sql } of [source, target]) {
       await sql('begin');
-      await sql(patient);
+      await sql(setTimeouts);
     }
-    const { tables, branches } = await keepWritersOut(source.sql, accountId);
-    const left = branches.flatMap((branch) => [viewSchema(branch), schemaName(branch)]); // as who reads a view locks them
+    const { tables, branches } = await lockTables(source.sql, accountId);
+    const left = branches.flatMap((branch) => [viewSchema(branch), schemaName(branch)]); // in the order in which a reader of a view locks them
     await clearTarget(target.sql, accountId, left);
     for (const branch of branches)
       for await (const copied of copySchema(source, target, schemaName(branch))) {
@@ -95,7 +96,7 @@ async function* copyAndLeave(
     );
     await target.sql('commit');
     signal.throwIfAborted();
-    await forgetRecords(source.sql, accountId);
+    await deleteRecords(source.sql, accountId);
     await source.sql('insert into departed_account (account_id, cluster, schemas) values ($1::int, $2, $3::text[])', [
       accountId,
       to.name,
@@ -104,7 +105,7 @@ async function* copyAndLeave(
     await source.sql('commit');
     failed = false;
   } catch (error) {
-    if (findSqlState(error) === '55P03')
+    if (isLockTimeout(error))
       throw new ServiceError('unavailable', 'A long write or import keeps a table of the account; try again later.');
     throw error;
   } finally {
@@ -114,9 +115,9 @@ async function* copyAndLeave(
   }
 }
 
-// The locks of a deployment, over all tables of the account: who reads goes on, who writes waits.
-async function keepWritersOut(sql: Sql, accountId: number): Promise<{ tables: DeployedTable[]; branches: number[] }> {
-  await holdAccount(sql, accountId);
+// The locks of a deployment, on all tables of the account: readers go on, writers wait.
+async function lockTables(sql: Sql, accountId: number): Promise<{ tables: DeployedTable[]; branches: number[] }> {
+  await lockAccount(sql, accountId);
   const { rows } = await sql(
     `select branch_id from deployed_table where account_id = $1::int
      union select branch_id from retired_table where account_id = $1::int order by branch_id`,
@@ -131,7 +132,8 @@ async function keepWritersOut(sql: Sql, accountId: number): Promise<{ tables: De
   return { tables, branches: rows.map(({ branch_id }) => branch_id) };
 }
 
-// What an earlier move away or an unfinished one back has left here. The account lives elsewhere: nothing of it is in use.
+// Drops what an earlier move away, or an unfinished move back, has left here. The account lives
+// elsewhere: none of it is in use.
 async function clearTarget(sql: Sql, accountId: number, schemas: string[]): Promise<void> {
   const { rows } = await sql(
     `select unnest(schemas) as schema from departed_account where account_id = $1::int
@@ -141,12 +143,12 @@ async function clearTarget(sql: Sql, accountId: number, schemas: string[]): Prom
   for (const schema of new Set([...rows.map((row) => row.schema as string), ...schemas]))
     await sql(`drop schema if exists ${schema} cascade`);
   await sql('delete from arriving_account where account_id = $1::int', [accountId]);
-  await forgetRecords(sql, accountId);
+  await deleteRecords(sql, accountId);
   await sql(`update departed_account set schemas = '{}' where account_id = $1::int`, [accountId]);
 }
 
-// Every table of the service's own that knows accounts, whatever later versions add; those first that others refer to. The rest is
-// about where accounts are.
+// Every table of the service with a column `account_id`, also of later versions; those first that
+// others refer to. The tables left out say where accounts are.
 const recordTablesSql = `
   select format('%I', c.relname) as name,
     string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attgenerated = '' and a.attidentity = '') as columns
@@ -175,12 +177,12 @@ async function copyRecords(
        values ($1::int, $2::int, $3::int, $4::jsonb, $5::timestamptz) returning id`,
       [accountId, table_definition_id, branch_id, JSON.stringify(entry), retired_at],
     );
-    // Under a name that no table has yet: the numbers of both clusters may cross.
+    // Under a temporary name: the numbers of both clusters may overlap.
     for (const name of [retiredTableName, retiredHistoryName])
       await target.sql(`alter table ${schemaName(branch_id)}.${name(id)} rename to ${name(rows[0]?.id)}_arriving`);
   }
-  for (const { ddl } of (await target.sql(settleNamesSql)).rows) await target.sql(ddl);
-  // Revisions are never used twice, also not by a table that was here before.
+  for (const { ddl } of (await target.sql(finalNamesSql)).rows) await target.sql(ddl);
+  // No revision is used twice, also not by a table that was here before.
   const { rows } = await source.sql('select last_value from deployed_revision');
   await target.sql(
     `select setval('deployed_revision', greatest($1::bigint, (select last_value from deployed_revision)) + 1)`,
@@ -188,11 +190,11 @@ async function copyRecords(
   );
 }
 
-const settleNamesSql = `
+const finalNamesSql = `
   select format('alter table %I.%I rename to %I', n.nspname, c.relname, left(c.relname, -length('_arriving'))) as ddl
   from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind = 'r' and c.relname ~ '^rh?_[0-9]+_arriving$'`;
 
-async function forgetRecords(sql: Sql, accountId: number): Promise<void> {
+async function deleteRecords(sql: Sql, accountId: number): Promise<void> {
   const tables = (await sql(recordTablesSql)).rows.map((row) => row.name as string).reverse();
   for (const table of [...tables, 'retired_table', 'deployed_table'])
     await sql(`delete from ${table} where account_id = $1::int`, [accountId]);

@@ -1,36 +1,48 @@
-// `as_of`: the instant at which rows are asked for, as requests say it, and why one can't be answered.
+// `as_of`: the instant as of which a request reads rows, and why one can't be answered.
 import { ServiceError } from '@almanac/service-kit/errors';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { instantSchema } from '@almanac/service-kit/text/instants';
-import type { DeployedTable } from '../catalogue/structure.ts';
-import type { Statement } from '../query/statement.ts';
+import type pg from 'pg';
+import type { DeployedTable } from '../tables/table.ts';
+import { type Reading, tablesOf } from './reading.ts';
 
-/** In UTC and of whole milliseconds, as the times of rows are: as of a finer instant there is nothing else. */
+/** In UTC and whole milliseconds, like the times of rows: no row has a finer one. */
 export const asOfSchema = instantSchema.meta({
   type: 'string',
   format: 'date-time',
   description: 'Rows as they were at this instant, in today’s columns. In the future, or before the history kept: 400.',
 });
 
-type Why = { ahead: boolean; lost: boolean; since: Date };
-type Read = (statement: Statement) => Promise<Why[]>;
+type Answerability = { ahead: boolean; lost: boolean; since: Date };
 
-/** Why an instant can't be answered: it is to come, or lost, as the history goes back to `since`; undefined: the table is gone. */
-export async function askHistory(read: Read, table: DeployedTable, instant: string): Promise<Why | undefined> {
-  const [why] = await read({
-    text:
-      'select $2::timestamptz > clock_timestamp() as ahead, history_since > $2::timestamptz as lost,' +
+/**
+ * Whether the history of a table answers for an instant: not when it is `ahead` of the clock, nor
+ * when it is `lost`, before `since`. Undefined when the table is not deployed.
+ */
+export async function findAnswerability(
+  sql: Sql,
+  table: DeployedTable,
+  instant: string,
+): Promise<Answerability | undefined> {
+  const { rows } = await sql(
+    'select $2::timestamptz > clock_timestamp() as ahead, history_since > $2::timestamptz as lost,' +
       ' history_since as since from deployed_table' +
       ' where table_definition_id = $1::int and account_id = $3::int',
-    values: [table.table_definition_id, instant, table.account_id],
-  });
-  return why;
+    [table.table_definition_id, instant, table.account_id],
+  );
+  return rows[0] as Answerability | undefined;
 }
 
-/** Throws 400 when it is the instant that keeps a table from answering. */
-export async function refuseAsOf(read: Read, table: DeployedTable, asOf: string | undefined): Promise<void> {
+/** Throws 400 when a table can't be read as of this instant. */
+export async function refuseAsOf(sql: Sql, table: DeployedTable, asOf: string | undefined): Promise<void> {
   if (asOf === undefined) return;
-  const why = await askHistory(read, table, asOf);
-  if (why?.ahead) throw new ServiceError('bad_request', 'as_of must not be in the future.');
-  if (why?.lost)
-    throw new ServiceError('bad_request', `The history of ${table.name} goes back to ${why.since.toISOString()}.`);
+  const found = await findAnswerability(sql, table, asOf);
+  if (found?.ahead) throw new ServiceError('bad_request', 'as_of must not be in the future.');
+  if (found?.lost)
+    throw new ServiceError('bad_request', `The history of ${table.name} goes back to ${found.since.toISOString()}.`);
+}
+
+/** The same for every table of a statement that returned no row. */
+export async function refuseUnreadable(pool: pg.Pool, table: DeployedTable, reading: Reading): Promise<void> {
+  for (const each of tablesOf(table, reading)) await refuseAsOf(pgSql(pool), each, reading.asOf);
 }

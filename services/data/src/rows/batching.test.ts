@@ -1,5 +1,5 @@
-import type { DeployedTable } from '../catalogue/structure.ts';
-import type { Pools } from '../database.ts';
+import type { Pools } from '../postgres/pools.ts';
+import type { DeployedTable } from '../tables/table.ts';
 import { createBatcher, wasRolledBack } from './batching.ts';
 
 const pools = {} as Pools;

@@ -2,26 +2,28 @@
 // (docs/adr/0017-batching-row-calls.md): its round trip costs far more than one more row in it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import type { DeployedTable } from '../catalogue/structure.ts';
-import type { Pools } from '../database.ts';
-import { longestRecord, surelyFit } from '../query/answer-size.ts';
+import type { Pools } from '../postgres/pools.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { maxRecordBytes, maxRowsThatFit } from './answer-size.ts';
 
 type Outputs<Output> = readonly (Output | Promise<Output>)[];
 type Batch<Input, Output> = { inputs: Input[]; outputs: Promise<Outputs<Output>> };
 type Queue<Input, Output> = { maxSize: number; open?: Batch<Input, Output> | undefined };
 
 type Options<Input, Output> = {
-  /** One output for each input, in their order; a promise for an input that has its own statement. */
+  /**
+   * One output for each input, in their order; a promise for an input that has its own statement.
+   */
   execute: (pools: Pools, table: DeployedTable, inputs: Input[]) => Promise<Outputs<Output>>;
 };
 
 const maxBatchSize = 50;
 
 /**
- * Makes a function that answers one input, through `execute` with all inputs for the same table
- * entry (so of one account and revision) in this turn of the event loop. A batch holds no more than
- * surely fit into one answer, so a record that is too long fails alone. An error of `execute` is the
- * error of each of its inputs.
+ * Makes a function that returns the output of one input, through one call of `execute` with all
+ * inputs for the same table entry (of one account and revision) in this turn of the event loop. A
+ * batch never exceeds an answer, so a record that is too long fails alone. An error of `execute` is
+ * the error of each of its inputs.
  */
 export function createBatcher<Input, Output>({
   execute,
@@ -30,7 +32,7 @@ export function createBatcher<Input, Output>({
   const queueOf = (table: DeployedTable): Queue<Input, Output> => {
     let queue = queues.get(table);
     if (!queue) {
-      queue = { maxSize: Math.min(maxBatchSize, surelyFit(longestRecord(table))) };
+      queue = { maxSize: Math.min(maxBatchSize, maxRowsThatFit(maxRecordBytes(table))) };
       queues.set(table, queue);
     }
     return queue;
@@ -58,7 +60,7 @@ export function createBatcher<Input, Output>({
 }
 
 /**
- * Whether PostgreSQL has refused a statement and undone all of it, so each row can be tried alone.
- * False after a lost connection: the statement may have been committed.
+ * Whether PostgreSQL has refused a statement and rolled all of it back, so that each row can be
+ * tried alone. False after a lost connection: the statement may have been committed.
  */
 export const wasRolledBack = (error: unknown): boolean => /^(22|23|40|54|55)/.test(findSqlState(error) ?? '');

@@ -1,7 +1,7 @@
-// Where a version of a row comes from: who made it, through which channel, at whose request.
+// The origin of a version of a row: the caller who made it, the channel, and the request.
 import { type CallContext, callerName } from '@almanac/service-kit/caller/call-context';
 
-/** The channels, and how a row says through which of them it came. */
+/** The channels, and the letter of each in a row. */
 export const channels = {
   api: 'a',
   import: 'i',
@@ -16,9 +16,10 @@ export type Origin = { actor: string; channel: Channel; requestId: string };
 
 type Caller = Pick<CallContext, 'userId' | 'applicationId' | 'issuer' | 'requestId'>;
 
+/** The origin of what a call writes. */
 export function originOf(call: Caller, channel: Channel): Origin {
   return { actor: callerName(call), channel, requestId: call.requestId };
 }
 
-/** The channel as a row has it. */
+/** The letter of a channel in SQL. */
 export const channelSql = (channel: Channel): string => `'${channels[channel]}'::"char"`;

@@ -1,15 +1,16 @@
-// The views for people with an SQL client: made in the transaction that changes what they show, so that nobody sees one that is out of
-// date, and readable for one role (docs/adr/0021-sql-views.md). PostgreSQL keeps a table from changing while a view leans on it: whoever
-// changes one takes its view away first, whether views are wanted or not, and makes it anew at the end.
+// The views for SQL clients: made in the transaction that changes their tables, so that they are
+// never out of date, and readable for one role (docs/adr/0021-sql-views.md). PostgreSQL refuses to
+// change a table that a view depends on, so every change of a table first drops its view, whether
+// or not views are configured.
 
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isTransient } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
-import { catalogueSql } from '../catalogue/catalogue.ts';
-import type { DeployedTable } from '../catalogue/structure.ts';
-import { lockBranch } from '../deploy/deployment.ts';
-import { quoteName, tableName, viewName, viewSchema, viewSchemaPattern } from '../query/identifiers.ts';
+import { lockBranch, lockViews } from '../postgres/advisory-locks.ts';
+import { quoteName, tableName, viewName, viewSchema, viewSchemaPattern } from '../sql/identifiers.ts';
+import { catalogueSql } from '../tables/catalogue.ts';
+import type { DeployedTable } from '../tables/table.ts';
 import { createViewSql, dropViewSql, type Viewed } from './view-sql.ts';
 
 type Place = Pick<DeployedTable, 'account_id' | 'table_definition_id' | 'branch_id' | 'lineage_id'>;
@@ -22,16 +23,22 @@ export class SqlViews {
     this.reader = reader;
   }
 
-  /** Takes the views of these tables away. Waits for who reads them just now, as whatever changes the tables does. */
-  async drop(sql: Sql, tables: readonly Viewed[]): Promise<void> {
-    for (const table of tables) await sql(dropViewSql(table));
+  /**
+   * Drops the views of these tables, runs `change`, and makes the views of the tables that it
+   * answers. Waits for readers of the views, as the change of a table waits for its readers.
+   */
+  async replace<T extends Viewed>(sql: Sql, before: readonly Viewed[], change: () => Promise<T[]>): Promise<T[]> {
+    for (const table of before) await sql(dropViewSql(table));
+    const after = await change();
+    await this.make(sql, after);
+    return after;
   }
 
-  /** Makes the views of these tables, in the place of whatever an earlier release has left under their names. */
-  async make(sql: Sql, tables: readonly Viewed[]): Promise<void> {
+  // In the place of whatever an earlier release has left under their names.
+  private async make(sql: Sql, tables: readonly Viewed[]): Promise<void> {
     const { reader } = this;
     if (reader === undefined || tables.length === 0) return;
-    const role = (await isRole(sql, reader)) ? quoteName(reader) : undefined; // else granted by `complete`, when there is one
+    const role = (await isRole(sql, reader)) ? quoteName(reader) : undefined; // a role made later gets its rights from `complete`
     for (const branchId of new Set(tables.map((table) => table.branch_id))) await this.open(sql, branchId, role);
     for (const table of tables) {
       for (const statement of [dropViewSql(table), ...createViewSql(table)]) await sql(statement);
@@ -39,7 +46,7 @@ export class SqlViews {
     }
   }
 
-  // A load makes views beside a deployment of the same branch: one of them makes the schema.
+  // A load makes views beside a deployment of the same branch: only one of them makes the schema.
   private async open(sql: Sql, branchId: number, role: string | undefined): Promise<void> {
     const schema = viewSchema(branchId);
     const { rows } = await sql(
@@ -48,18 +55,19 @@ export class SqlViews {
       [schema, this.reader],
     );
     if (rows.length > 0) return;
-    await sql("select pg_advisory_xact_lock(hashtext('almanac.data.views'), $1::int)", [branchId]);
+    await lockViews(sql, branchId);
     await sql(`create schema if not exists ${schema}`);
     if (role) await sql(`grant usage on schema ${schema} to ${role}`);
   }
 
   /**
-   * Makes the views that are missing, or that the role can't read: of tables from before there were views, or from another cluster.
-   * Without the setting takes all views away. What is in use just now, or fails, is left to the next round; nothing is thrown.
+   * Makes the views that are missing, or that the role can't read: of tables deployed before there
+   * were views, or moved from another cluster. Without the setting, drops all views. A table in
+   * use, or a failure, is left to the next round; nothing is thrown.
    */
   async complete(pool: pg.Pool, logger: Logger): Promise<void> {
     await this.completeAll(pool, logger).catch((error: unknown) =>
-      logger.warn({ err: error }, 'views were not looked for; it will be tried again'),
+      logger.warn({ err: error }, 'missing views could not be listed; it will be tried again'),
     );
   }
 
@@ -76,7 +84,7 @@ export class SqlViews {
     if (!(await isRole(sql, this.reader)))
       logger.warn(
         { role: this.reader },
-        'nobody can read the views: PostgreSQL has no role of the name in DATA_SQL_READER; create it',
+        'the views can not be read: PostgreSQL has no role of the name in DATA_SQL_READER; create it',
       );
     for (const table of await this.findMissing(sql))
       await unlessInUse(logger, { table_definition_id: table.table_definition_id }, () => this.renew(pool, table));
@@ -86,17 +94,17 @@ export class SqlViews {
     return (await sql(missingSql, [this.reader, tableDefinitionId ?? null])).rows as Place[];
   }
 
-  // Not while a deployment makes views there, as an instance with another setting does for a while.
+  // Not while a deployment makes views there, as an instance with another setting may for a while.
   private remove(pool: pg.Pool, branchId: number): Promise<void> {
-    return gently(pool, async (sql) => {
+    return withShortLockTimeout(pool, async (sql) => {
       await lockBranch(sql, branchId);
       await sql(`drop schema if exists ${viewSchema(branchId)} cascade`);
     });
   }
 
-  // Under the locks of a deployment, and of a load that lets a new table take the place of the old one.
+  // Under the locks of a deployment, and of a load that replaces the table by a new one.
   private renew(pool: pg.Pool, place: Place): Promise<void> {
-    return gently(pool, async (sql) => {
+    return withShortLockTimeout(pool, async (sql) => {
       await lockBranch(sql, place.branch_id);
       await sql(`lock table ${tableName(place)} in share row exclusive mode`);
       if ((await this.findMissing(sql, place.table_definition_id)).length === 0) return; // another instance was first
@@ -106,30 +114,26 @@ export class SqlViews {
   }
 }
 
-// Asked so, it is there or not now, whatever the transaction's snapshot says.
+// `to_regrole` sees the role as it is now, whatever the snapshot of the transaction.
 async function isRole(sql: Sql, name: string): Promise<boolean> {
   const { rows } = await sql('select to_regrole(quote_ident($1)) is not null as there', [name]);
   return rows[0]?.there as boolean;
 }
 
-const gently = (pool: pg.Pool, work: (sql: Sql) => Promise<unknown>) =>
+const withShortLockTimeout = (pool: pg.Pool, work: (sql: Sql) => Promise<unknown>) =>
   withTransaction(pool, async (sql) => {
     await sql("select set_config('lock_timeout', '3s', true)");
     await work(sql);
   });
 
-// Somebody reads it, or it was deployed, moved or taken out of service meanwhile.
-const passing = new Set(['55P03', '40P01', '42P01', '3F000']);
-
 async function unlessInUse(logger: Logger, what: object, work: () => Promise<void>): Promise<void> {
   await work().catch((error: unknown) => {
-    if (passing.has(findSqlState(error) ?? ''))
-      logger.info(what, 'a table or its view is in use; the view is seen to later');
-    else logger.warn({ ...what, err: error }, 'a view was not made or taken away; it will be tried again');
+    if (isTransient(error)) logger.info(what, 'a table or its view is in use; the next round completes the view');
+    else logger.warn({ ...what, err: error }, 'a view could not be made or dropped; it will be tried again');
   });
 }
 
-// A view of a table is what leans on it in the schema of its branch's views.
+// The view of a table is the one that depends on it in the schema of its branch's views.
 const missingSql = `
   select d.account_id, d.table_definition_id, d.branch_id, d.lineage_id
   from deployed_table d left join pg_roles r on r.rolname = $1

@@ -1,4 +1,4 @@
-// Holds the two halves of every rule equal: what JavaScript refuses, PostgreSQL refuses, and nothing else.
+// Keeps the two halves of every rule equal: JavaScript and PostgreSQL refuse the same values.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '@almanac/service-kit/limits';
@@ -6,7 +6,7 @@ import { reviversOf } from '@almanac/testkit/json-revivers';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
 import fc from 'fast-check';
 import pg from 'pg';
-import { Values } from '../query/statement.ts';
+import { Values } from '../sql/statement.ts';
 import { anyBrokenSql } from './check.ts';
 import { jsonCheck } from './json.ts';
 import { type ColumnShape, type DataType, dataTypes, typeOf } from './value-types.ts';

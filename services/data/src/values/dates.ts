@@ -1,5 +1,6 @@
-// Dates, times of day and instants as cells hold them: in ISO 8601, of the real calendar, years 0001 to 9999. Instants are kept to
-// the millisecond in UTC; one without an offset is taken as UTC; finer fractions are refused, not cut.
+// Dates, times of day and instants of cells: in ISO 8601, of the real calendar, years 0001 to 9999.
+// Instants are kept to the millisecond in UTC; one without an offset is UTC; finer fractions are
+// refused, not cut.
 import { readInstant } from '@almanac/service-kit/text/instants';
 import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
 
@@ -30,12 +31,13 @@ export function canonicalInstant(text: string): string {
   return new Date(readInstant(text) ?? Number.NaN).toISOString();
 }
 
-/** HH:MM:SS with a fraction only where there is one. */
+/** HH:MM:SS, with a fraction if it isn't zero. */
 export function canonicalTime(text: string): string {
   const [hours, minutes, seconds = '00'] = text.split(':');
   return `${hours}:${minutes}:${seconds.includes('.') ? seconds.replace(/\.?0+$/, '') : seconds}`;
 }
 
+/** The rule of a date. */
 export const dateCheck: Check = {
   message: 'must be a date, YYYY-MM-DD',
   messageIn: (form) => `must be a date, ${form}`,
@@ -44,6 +46,7 @@ export const dateCheck: Check = {
     brokenUnlessSql(x, 'date', `length(${x}) = 10 and (${x}::date::text = ${x} or ${matchesSql(x, dateSource)})`),
 };
 
+/** The rule of a time of day. */
 export const timeCheck: Check = {
   message: 'must be a time of day, HH:MM:SS',
   messageIn: (form) => `must be a time of day, ${form}`,
@@ -51,12 +54,14 @@ export const timeCheck: Check = {
   brokenSql: (x) => brokenUnlessSql(x, 'time', matchesSql(x, timeSource)),
 };
 
+/** The rule of an instant. */
 export const instantCheck: Check = {
   message: 'must be a date and time, YYYY-MM-DDTHH:MM:SS.mmm with Z or an offset',
   messageIn: (form) => `must be a date and time, ${form}`,
   brokenBy: (text) => !isInstant(text),
-  // Asked in the order of cost: the two forms that programs write, told by their digits (PostgreSQL takes 24 hours and 60 seconds, we don't);
-  // then the pattern, and the range an offset may leave.
+  // In the order of cost: the two forms that programs write, recognized by their digits (PostgreSQL
+  // takes 24 hours and 60 seconds, we don't); then the pattern, and the range, which an offset may
+  // leave.
   brokenSql: (x) =>
     brokenUnlessSql(
       x,

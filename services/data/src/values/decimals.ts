@@ -1,30 +1,33 @@
-// Decimals, exact: what doesn't fit the scale is refused, never rounded. Zeros at the end don't count.
+// Decimals, exact: more places than the scale are refused, never rounded. Trailing zeros don't
+// count.
 import { brokenUnlessSql, type Check, matchesSql } from './check.ts';
 
 const source = '-?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)';
 const pattern = new RegExp(`^${source}$`);
-const longest = 1000;
-/** Of the JSON text of a decimal: with all places of its scale, a sign, a point and quotes. */
-export const longestDecimal = 2 * longest + 4;
+const maxLength = 1000;
+/** The JSON text of a decimal is no longer: all places of its scale, a sign, a point and quotes. */
+export const maxDecimalJsonBytes = 2 * maxLength + 4;
 
-/** numeric(precision, scale); no precision: as many digits as a thousand. */
+/** numeric(precision, scale); without a precision up to a thousand digits. */
 export type DecimalShape = { precision: number | null; scale: number | null };
 
+/** The type of PostgreSQL. */
 export function decimalType({ precision, scale }: DecimalShape): string {
   if (precision === null && scale === null) return 'numeric';
   return `numeric(${precision ?? 1000},${scale ?? 0})`;
 }
 
+/** The rules of a decimal of this precision and scale. */
 export function decimalChecks(shape: DecimalShape): Check[] {
   const form: Check = {
     message: 'must be a decimal number',
     messageIn: (form) => `must be a decimal number, ${form}`,
-    brokenBy: (text) => text.length > longest || !pattern.test(text),
+    brokenBy: (text) => text.length > maxLength || !pattern.test(text),
     brokenSql: (x) =>
       brokenUnlessSql(
         x,
         'numeric',
-        `length(${x}) <= ${longest} and (right(${x}, 1) < ':' collate "C" and ${x}::numeric::text = ${x} or ${matchesSql(x, source)})`,
+        `length(${x}) <= ${maxLength} and (right(${x}, 1) < ':' collate "C" and ${x}::numeric::text = ${x} or ${matchesSql(x, source)})`,
       ),
   };
   if (shape.precision === null && shape.scale === null) return [form];
@@ -46,7 +49,7 @@ export function decimalChecks(shape: DecimalShape): Check[] {
   ];
 }
 
-/** The one way to write a decimal, for comparing. */
+/** The canonical text of a decimal; equal numbers have equal texts. */
 export function canonicalDecimal(text: string): string {
   const negative = text.startsWith('-');
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');

@@ -13,6 +13,7 @@ const ranges = {
 } as const;
 export type IntegerType = keyof typeof ranges;
 
+/** The rule of a whole number of this type. */
 export function integerCheck(type: IntegerType): Check {
   const [low, high] = ranges[type];
   const message = `must be an integer from ${low} to ${high}`;
@@ -24,19 +25,19 @@ export function integerCheck(type: IntegerType): Check {
       const value = BigInt(text.startsWith('-') ? text.slice(1) : text) * (text.startsWith('-') ? -1n : 1n);
       return value < low || value > high;
     },
-    // Text that PostgreSQL would write itself is right without asking the pattern, which costs ten times as much.
+    // The text that PostgreSQL itself writes needs no pattern, which costs ten times as much.
     brokenSql: (x) => brokenUnlessSql(x, type, `${x}::${type}::text = ${x} or ${matchesSql(x, source)}`),
   };
 }
 
-/** A JSON number or a string; anything else is no number. */
+/** The text of a JSON number or string; undefined for other values. */
 export function numberFromJson(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || value instanceof ExactNumber) return plainNumber(value);
   return undefined;
 }
 
-/** The one way to write a whole number, for comparing. */
+/** The canonical text of a whole number; equal numbers have equal texts. */
 export function canonicalInteger(text: string): string {
   const digits = text.replace(/^-/, '').replace(/^0+(?=.)/, '');
   return text.startsWith('-') && digits !== '0' ? `-${digits}` : digits;

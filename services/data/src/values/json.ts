@@ -3,14 +3,17 @@ import { scanJson } from '@almanac/service-kit/api/json-scan';
 import { limits } from '@almanac/service-kit/limits';
 import type { Check } from './check.ts';
 
-/** A value of a request as JSON text; numbers that were too long for JavaScript keep their digits. */
+/**
+ * A value of a request as JSON text; numbers that were too long for JavaScript keep their digits.
+ */
 export const jsonFromJson = (value: unknown): string | undefined => JSON.stringify(value);
 
-// One of four digits or more. The same in both languages; in SQL texts are taken out before.
+// An exponent of four digits or more. The same in both languages; SQL takes strings out first.
 const longExponent = /[0-9][eE][+-]?0*[1-9][0-9]{3}/;
 const longExponentSql = (x: string) =>
   `(${x} ~ '${longExponent.source}' and regexp_replace(${x}, '"([^"\\\\]|\\\\.)*"', '', 'g') ~ '${longExponent.source}')`;
 
+/** The rule of a JSON cell. */
 export const jsonCheck: Check = {
   message: `must be JSON of at most ${limits.textCellBytes} bytes, without numbers beyond 1e999`,
   brokenBy: (text) => Buffer.byteLength(text) > limits.textCellBytes || !isJson(text),
@@ -28,8 +31,8 @@ function isJson(text: string): boolean {
   let holds = true;
   scanJson(bytes, {
     number: (start, end, hasExponent) => {
-      // Short ones without an exponent are numbers of any kind.
-      if (hasExponent || end - start > mostDigitsAfter) holds &&= isNumeric(bytes.toString('latin1', start, end));
+      // A short number without an exponent fits.
+      if (hasExponent || end - start > maxDigitsAfter) holds &&= isNumeric(bytes.toString('latin1', start, end));
     },
   });
   return holds;
@@ -44,14 +47,14 @@ function holdsTexts(value: unknown): boolean {
 
 const isText = (text: string) => text.isWellFormed() && !text.includes('\u0000');
 
-const [mostDigitsBefore, mostDigitsAfter] = [131_072, 16_383];
+const [maxDigitsBefore, maxDigitsAfter] = [131_072, 16_383];
 
-// jsonb keeps numbers as numeric: 131072 digits before the point, 16383 after it. It writes them without exponents, so a
-// few letters could become a text that no answer holds.
+// jsonb stores numbers as numeric: 131072 digits before the point, 16383 after it. It writes them
+// without exponents, so a short number could become a text that exceeds an answer.
 function isNumeric(source: string): boolean {
   if (longExponent.test(source)) return false;
   const [mantissa = '', exponent = '0'] = source.split(/[eE]/);
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
   const shift = Number(exponent);
-  return (whole === '0' || whole.length + shift <= mostDigitsBefore) && fraction.length - shift <= mostDigitsAfter;
+  return (whole === '0' || whole.length + shift <= maxDigitsBefore) && fraction.length - shift <= maxDigitsAfter;
 }

@@ -1,4 +1,4 @@
-// Text: anything that is text, counted in code points; a cell holds at most 1 MB.
+// Texts, whose length is counted in code points; a cell holds at most 1 MB.
 import { limits } from '@almanac/service-kit/limits';
 import type { Check } from './check.ts';
 
@@ -9,6 +9,7 @@ const sizeCheck: Check = {
   brokenSql: (x) => `octet_length(${x}) > ${limits.textCellBytes}`,
 };
 
+/** The rules of a text of at most this length. */
 export function textChecks(length: number | null): Check[] {
   if (length === null) return [sizeCheck];
   const lengthCheck: Check = {
@@ -25,7 +26,8 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** What is told of a JSON value that is no text. */
+/** The rule for a JSON value that is no text. */
 export const textDemand = 'must be text';
 
+/** A JSON string; undefined for other values. */
 export const textFromJson = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

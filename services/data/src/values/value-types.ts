@@ -1,16 +1,17 @@
-// The data types of columns: how each is stored, read from JSON, checked, compared and rendered. Everything that depends on a
-// column's type asks this table.
+// The data types of columns: how each is stored, read from JSON, checked, compared and rendered.
+// All code that depends on a column's type uses this table.
 import { limits } from '@almanac/service-kit/limits';
 import { booleanCheck, booleanFromJson } from './booleans.ts';
 import type { Check } from './check.ts';
 import { canonicalInstant, canonicalTime, dateCheck, instantCheck, timeCheck } from './dates.ts';
-import { canonicalDecimal, decimalChecks, decimalType, longestDecimal } from './decimals.ts';
+import { canonicalDecimal, decimalChecks, decimalType, maxDecimalJsonBytes } from './decimals.ts';
 import { canonicalFloat, floatCheck } from './floats.ts';
 import { canonicalInteger, integerCheck, numberFromJson } from './integers.ts';
 import { jsonCheck, jsonFromJson } from './json.ts';
 import { textChecks, textFromJson } from './texts.ts';
 import { uuidCheck } from './uuids.ts';
 
+/** The data types of the API. */
 export const dataTypes = [
   'string',
   'text',
@@ -52,13 +53,13 @@ export type ValueType = {
   base: string;
   /** The type of the physical column. */
   physical: (column: ColumnShape) => string;
-  /** The text form of a JSON value that isn't null; undefined when it is of the wrong kind. */
+  /** The text form of a JSON value that isn't null; undefined for a value of another kind. */
   fromJson: (value: unknown) => string | undefined;
   checks: (column: ColumnShape) => Check[];
   /** The same text for equal values that passed the checks. */
   canonical: (text: string) => string;
   /**
-   * What prints as the value's JSON text, in `concat` or cast to text; null stays null.
+   * An expression whose text is the value's JSON, in `concat` or cast to text; null stays null.
    * `exactNumbers`: as a string where a number may have more digits than a double holds.
    */
   jsonSql: (x: string, exactNumbers?: boolean) => string;
@@ -73,8 +74,9 @@ const short = () => 48;
 const plain = (x: string) => `${x}::text`;
 const quoted = (x: string) => `'"' || ${x}::text || '"'`;
 const longNumber = (x: string, exactNumbers = false) => (exactNumbers ? quoted(x) : x);
-// YYYY-MM-DDTHH:MM:SS.mmmZ, for instants of whole milliseconds. JSON's own form of a time costs half of what to_char does; the
-// microsecond keeps it from leaving out zeros at the end. The session's time zone is UTC (`database.ts`).
+// YYYY-MM-DDTHH:MM:SS.mmmZ, for instants of whole milliseconds. JSON's own form of a time costs
+// half of to_char; the microsecond keeps trailing zeros. The session's time zone is UTC
+// (`postgres/pools.ts`).
 const wholeMilliseconds = (x: string) => `json_cell(${x} + interval '1 microsecond')::text`;
 
 const text = (length: boolean): ValueType => ({
@@ -127,6 +129,7 @@ const instant: ValueType = {
   textSql: (x) => `substr(${wholeMilliseconds(x)}, 2, 23) || 'Z'`,
 };
 
+/** Each data type. */
 export const valueTypes = {
   string: text(true),
   text: text(false),
@@ -141,7 +144,7 @@ export const valueTypes = {
     checks: (column) => decimalChecks(decimalShape(column)),
     canonical: canonicalDecimal,
     jsonSql: longNumber,
-    jsonBytes: () => longestDecimal,
+    jsonBytes: () => maxDecimalJsonBytes,
     textSql: plain,
   },
   real: float('real', 'real'),
@@ -200,12 +203,13 @@ export const valueTypes = {
     checks: () => [jsonCheck],
     canonical: same,
     jsonSql: same,
-    // Numbers are written out: few letters become many.
+    // PostgreSQL writes numbers without exponents, so a short text may become a long one.
     jsonBytes: () => Number.POSITIVE_INFINITY,
     textSql: plain,
   },
 } satisfies Record<DataType, ValueType>;
 
+/** The type of a column. */
 export function typeOf(column: { data_type: DataType }): ValueType {
   return valueTypes[column.data_type];
 }
@@ -217,7 +221,7 @@ function decimalShape(column: ColumnShape) {
   };
 }
 
-// Lengths stand in DDL, where no parameter can; nothing but digits may get there.
+// Lengths stand in DDL, which takes no parameters: only digits may get there.
 function wholeNumber(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${value} is no length`);
   return value;

@@ -4,21 +4,21 @@ import { type OpenRequest, OpenRequests } from './open-requests.ts';
 
 const requestBytes = 8_000;
 
-describe('the requests under way', () => {
-  it('are those that were added and not taken out', () => {
+describe('the requests in flight', () => {
+  it('are those that were added and not removed', () => {
     const open = new OpenRequests();
     const expected: OpenRequest[] = [];
     for (let i = 0; i < 2_000; i += 1) {
       const choice = (i * 7_919) % 1_009;
-      const [gone] = choice % 2 === 0 ? expected.splice(choice % (expected.length + 1), 1) : [];
-      if (gone) open.remove(gone);
+      const [removed] = choice % 2 === 0 ? expected.splice(choice % (expected.length + 1), 1) : [];
+      if (removed) open.remove(removed);
       else expected.push(open.add({} as OpenRequest));
       expect(open.size).toBe(expected.length);
       expect(new Set(open.list())).toEqual(new Set(expected));
     }
   });
 
-  it('are found as garbage while they are young', () => {
+  it('are collected by minor garbage collections after they end', () => {
     v8.setFlagsFromString('--expose-gc');
     const collect = vm.runInNewContext('gc') as (options: { type: 'minor' }) => void;
     const open = new OpenRequests();

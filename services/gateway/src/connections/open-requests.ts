@@ -1,16 +1,17 @@
-// The requests under way. Not a Set: one that is filled and emptied all the time is moved to a new table every few dozen
-// entries, and in V8 each old table refers to the next. The first that grows old keeps all that come after it, with the
-// requests that were under way when they were left: thousands of dead ones, until the whole heap is searched.
+// The requests in flight. An array, because a Set costs memory here: V8 moves a Set that is filled
+// and emptied all the time to a new table every few dozen entries, and each old table refers to the
+// next one. Once one table is in the old generation it keeps all later tables alive, and with them
+// thousands of finished requests, until the next full garbage collection.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Reply } from '../call.ts';
+import type { ResponseWithCall } from '../call.ts';
 
 export type OpenRequest = {
   readonly req: IncomingMessage;
-  readonly res: ServerResponse & Reply;
-  /** The counters of its socket, and when they last moved enough (performance.now). */
+  readonly res: ServerResponse & ResponseWithCall;
+  /** The socket's byte counters when it last made progress, and when (performance.now). */
   progress: { read: number; written: number; at: number };
-  /** Where it stands among the open ones. */
-  place: number;
+  /** Its index in the array. */
+  index: number;
 };
 
 export class OpenRequests {
@@ -20,21 +21,21 @@ export class OpenRequests {
     return this.all.length;
   }
 
-  add(request: Omit<OpenRequest, 'place'>): OpenRequest {
-    const added = { ...request, place: this.all.length };
+  add(request: Omit<OpenRequest, 'index'>): OpenRequest {
+    const added = { ...request, index: this.all.length };
     this.all.push(added);
     return added;
   }
 
-  /** Takes out one that was added. */
+  /** Removes a request that was added; the last one takes its index. */
   remove(request: OpenRequest): void {
     const last = this.all.pop();
     if (!last || last === request) return;
-    this.all[request.place] = last;
-    last.place = request.place;
+    this.all[request.index] = last;
+    last.index = request.index;
   }
 
-  /** All at this moment: some may end while a caller goes through them. */
+  /** A copy of the list: requests may end while the caller iterates. */
   list(): OpenRequest[] {
     return [...this.all];
   }

@@ -1,6 +1,5 @@
-// /openapi.json: every service's own part, asked for while it runs, merged and kept for a minute. A part that can't be had
-// just now is the one known before.
-
+// /openapi.json: the documents of all services, merged and cached for a minute. While a service is
+// unreachable, its last document is used.
 import { mergeOpenApi, type OpenApiDocument } from '@almanac/service-kit/api/openapi';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { upstreamNames } from '../config.ts';
@@ -8,36 +7,40 @@ import type { Upstreams } from '../forwarding/upstreams.ts';
 
 type Fragment = Pick<OpenApiDocument, 'paths'>;
 
-const freshForMs = 60_000;
+const ttlMs = 60_000;
 
-/** Answers the document as text; 503 while a service has never told its part. */
+/** Returns a function that yields the document as text; 503 if a service was never reachable. */
 export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): () => Promise<string> {
   const fragments = new Map<string, Fragment>();
-  let made: { text: string; until: number } | undefined;
-  let making: Promise<string> | undefined;
+  let cached: { text: string; until: number } | undefined;
+  let building: Promise<string> | undefined;
 
   const read = async (name: (typeof upstreamNames)[number]) => {
     try {
       fragments.set(name, (await upstreams[name].getJson('/openapi.json')) as Fragment);
     } catch (cause) {
       if (!fragments.has(name))
-        throw new ServiceError('unavailable', `The part of ${name} is not available just now; try again.`, { cause });
+        throw new ServiceError(
+          'unavailable',
+          `The API document of the ${name} service is not available; retry later.`,
+          { cause },
+        );
     }
   };
 
-  const make = async () => {
+  const build = async () => {
     await Promise.all(upstreamNames.map(read));
     const text = JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl));
-    made = { text, until: Date.now() + freshForMs };
+    cached = { text, until: Date.now() + ttlMs };
     return text;
   };
 
   return () => {
-    if (made && made.until > Date.now()) return Promise.resolve(made.text);
-    // Anybody may ask, so however many do at once, the services are asked once.
-    making ??= make().finally(() => {
-      making = undefined;
+    if (cached && cached.until > Date.now()) return Promise.resolve(cached.text);
+    // Anyone may request it, so concurrent requests share one fetch from the services.
+    building ??= build().finally(() => {
+      building = undefined;
     });
-    return making;
+    return building;
   };
 }

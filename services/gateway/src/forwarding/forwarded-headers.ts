@@ -1,9 +1,10 @@
-// What of a client's headers goes inside: nothing by which it could pass for another caller or for the gateway.
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+// The headers that a service receives. Headers that could impersonate another caller or the gateway
+// are removed.
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { contextHeader, requestIdHeader } from '@almanac/service-kit/caller/call-context';
 import { answerWithinHeader } from '@almanac/service-kit/caller/deadline';
 
-const dropped = new Set([
+const removed = new Set([
   // hop by hop
   'host',
   'transfer-encoding',
@@ -17,7 +18,7 @@ const dropped = new Set([
   'upgrade',
   'http2-settings',
   'expect',
-  // identity and addresses that only we may state
+  // identity and addresses, which only the gateway may set
   'x-account-id',
   'x-user-id',
   'x-scopes',
@@ -33,21 +34,21 @@ const dropped = new Set([
   'x-method-override',
   requestIdHeader,
 ]);
-const droppedPrefixes = /^(?:x-almanac-|x-forwarded-|x-envoy-|grpc-|:|__proto__$)/;
+const removedPrefixes = /^(?:x-almanac-|x-forwarded-|x-envoy-|grpc-|:|__proto__$)/;
 
 type Facts = {
   requestId: string;
   clientAddress: string;
   publicUrl: URL;
-  /** The signed call context; none for what is not an API call. */
+  /** The signed call context; undefined outside the API. */
   context: string | undefined;
-  /** How long we wait for the answer; left out when that begins later, as with an upload. */
+  /** The time limit for the answer; undefined for an upload, whose limit starts later. */
   answerWithinMs: number | undefined;
-  /** The bearer token never goes inside; the Basic credentials and cookies of the OAuth pages do. */
+  /** Keep Basic credentials and cookies, for the OAuth pages. A bearer token is never forwarded. */
   keepCredentials: boolean;
 };
 
-/** The headers to send to a service; all but the host, which is the service's own. */
+/** The headers to send to a service, except Host, which the proxy sets. */
 export function forwardedHeaders(headers: IncomingHttpHeaders, facts: Facts): OutgoingHttpHeaders {
   const named = headers.connection?.toLowerCase();
   const { requestId, clientAddress, publicUrl, context, keepCredentials, answerWithinMs } = facts;
@@ -59,10 +60,11 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, facts: Facts): Ou
   };
   if (context !== undefined) sent[contextHeader] = context;
   if (answerWithinMs !== undefined) sent[answerWithinHeader] = String(answerWithinMs);
-  // Chunks stay chunks (check-framing.ts knows no other coding): Node would send a GET's body without any framing.
+  // Chunked stays chunked (check-framing.ts accepts no other coding): without this header Node
+  // would send a GET's body without any framing.
   if (headers['transfer-encoding'] !== undefined) sent['transfer-encoding'] = 'chunked';
   for (const name in headers) {
-    if (dropped.has(name) || droppedPrefixes.test(name)) continue;
+    if (removed.has(name) || removedPrefixes.test(name)) continue;
     if (!keepCredentials && (name === 'authorization' || name === 'cookie')) continue;
     if (named !== undefined && isConnectionToken(named, name)) continue;
     sent[name] = headers[name];
@@ -70,20 +72,9 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, facts: Facts): Ou
   return sent;
 }
 
-// `Connection: x-foo` makes x-foo hop by hop; what says how the body is to be read can't be taken away that way.
+// `Connection: x-foo` makes x-foo hop by hop. Headers that say how to read the body can't be
+// removed that way.
 function isConnectionToken(named: string, name: string): boolean {
   if (name === 'content-length' || name === 'content-type') return false;
   return named.includes(name) && named.split(',').some((token) => token.trim() === name);
-}
-
-/** The address the call came from: the socket's, or what the trusted proxies in front of us say it was. */
-export function clientAddress(req: IncomingMessage, trustedHops: number): string {
-  const direct = req.socket.remoteAddress?.replace(/^::ffff:/, '') ?? 'unknown';
-  if (trustedHops === 0) return direct;
-  const forwarded = String(req.headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-  // The rightmost entry was written by the proxy next to us, the one before by the proxy in front of that, and so on.
-  return forwarded.at(-trustedHops) ?? forwarded[0] ?? direct;
 }

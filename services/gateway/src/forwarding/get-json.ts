@@ -1,22 +1,23 @@
-// Documents of the services that the gateway reads itself: identity's keys, the parts of the OpenAPI document.
+// Fetches documents that the gateway itself needs: identity's keys, the services' OpenAPI
+// documents.
 import { once } from 'node:events';
 import { type Agent, get, type IncomingMessage } from 'node:http';
 
-const withinMs = 3_000;
-const mostBytes = 8 * 1024 * 1024;
+const timeoutMs = 3_000;
+const maxBytes = 8 * 1024 * 1024;
 
 /**
- * The JSON at the URL, over a connection of the agent, which decides on TLS. Throws when the answer is not 200, not there after
- * three seconds, or larger than 8 MiB.
+ * Fetches the JSON at the URL over the agent, which decides on TLS. Throws when the answer is not
+ * 200, takes longer than three seconds, or is larger than 8 MiB.
  */
 export async function getJson(url: string, agent: Agent): Promise<unknown> {
-  const request = get(url, { agent, signal: AbortSignal.timeout(withinMs) });
+  const request = get(url, { agent, signal: AbortSignal.timeout(timeoutMs) });
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > mostBytes) throw new Error(`${url} answered more than ${mostBytes} bytes.`); // ends the connection
+    if (size > maxBytes) throw new Error(`${url} answered more than ${maxBytes} bytes.`); // closes the connection
     chunks.push(chunk);
   }
   if (answer.statusCode !== 200) throw new Error(`${url} answered ${answer.statusCode}.`);

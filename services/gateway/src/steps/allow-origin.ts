@@ -1,8 +1,8 @@
-// What browser applications of other origins may do: those of GATEWAY_CORS_ORIGINS call the API with a token, others
-// nothing. No cookie ever goes along, so a page can do no more than its own token allows.
+// CORS: browser applications of the origins in GATEWAY_CORS_ORIGINS may call the API with a token.
+// Cookies are never allowed, so a page can do no more than its own token allows.
 import type { Request, RequestHandler, Response } from 'express';
+import { setDefaultHeaders } from '../answers/default-headers.ts';
 import type { GatewayContext } from '../context.ts';
-import { addDefaults } from './default-headers.ts';
 
 const requestHeaders = [
   'Authorization',
@@ -26,7 +26,7 @@ const answerHeaders = [
   'Content-Disposition',
 ].join(', ');
 
-/** Lets an application of an allowed origin read the answer. */
+/** Allows applications of a configured origin to read the answer. */
 export const allowOrigin =
   ({ config }: Pick<GatewayContext, 'config'>): RequestHandler =>
   (req, res, next) => {
@@ -39,15 +39,20 @@ export const allowOrigin =
     next();
   };
 
-/** Answers OPTIONS, with what a browser asks before it lets an application of an allowed origin call. */
-export function answerOptions({ config, defaults }: GatewayContext, req: Request, res: Response, allow: string): void {
-  addDefaults(res, defaults);
+/** Answers OPTIONS, including a browser's preflight request. */
+export function answerOptions(
+  { config, defaultHeaders }: GatewayContext,
+  req: Request,
+  res: Response,
+  allow: string,
+): void {
+  setDefaultHeaders(res, defaultHeaders);
   if (isAllowed(config, req.headers.origin) && req.headers['access-control-request-method'] !== undefined)
-    allowCall(res, allow);
+    setPreflightHeaders(res, allow);
   res.writeHead(204, { Allow: allow }).end();
 }
 
-function allowCall(res: Response, methods: string): void {
+function setPreflightHeaders(res: Response, methods: string): void {
   res.setHeader('Access-Control-Allow-Methods', methods);
   res.setHeader('Access-Control-Allow-Headers', requestHeaders);
   res.setHeader('Access-Control-Max-Age', '600');

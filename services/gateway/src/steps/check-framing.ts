@@ -1,14 +1,15 @@
-// The first look at a request: is it framed in the one way all parts of the system read alike, and of a size we take?
+// Checks of a request's framing and size. All parts of the system must agree where a request ends,
+// so only one form of framing is accepted.
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { RequestHandler } from 'express';
 import { callOf } from '../call.ts';
-import { closeAfter } from '../connections/last-answers.ts';
+import { closeAfter } from '../connections/closing-connections.ts';
 
 const bad = (sentence: string) => new ServiceError('bad_request', sentence);
 
-const once = new Set([
+const singleHeaders = new Set([
   'host',
   'authorization',
   'content-length',
@@ -17,14 +18,17 @@ const once = new Set([
   'transfer-encoding',
 ]);
 
-/** Refuses a request that is framed in another way, and ends its connection. */
+/** Refuses a request with any other framing, and closes its connection. */
 export const checkFraming: RequestHandler = (req, res, next) => {
   const problem = framingProblem(req);
   if (problem) closeAfter(req, res);
   next(problem);
 };
 
-/** Refuses a body that says it is larger than its destination takes (413), before a byte of it is read. */
+/**
+ * Refuses a body whose Content-Length exceeds the limit of its destination (413), before it is
+ * read.
+ */
 export const checkSize: RequestHandler = (req, res, next) => {
   const limit = callOf(res).destination?.bodyLimit ?? 0;
   const length = req.headers['content-length'];
@@ -32,7 +36,10 @@ export const checkSize: RequestHandler = (req, res, next) => {
   next(isTooLarge ? new ServiceError('too_large', `The body is larger than ${limit} bytes.`) : undefined);
 };
 
-/** What is wrong with the frame of a request; undefined when nothing is. Node's strict parser has refused the worst before. */
+/**
+ * The first problem of the framing, if there is one. Node's strict parser has already refused the
+ * worst.
+ */
 function framingProblem(req: IncomingMessage): ServiceError | undefined {
   const url = req.url ?? '';
   if (url.length > limits.urlBytes)
@@ -43,13 +50,13 @@ function framingProblem(req: IncomingMessage): ServiceError | undefined {
   for (let i = 0; i < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
     bytes += name.length + (raw[i + 1] as string).length + 4;
-    if (!once.has(name)) continue;
+    if (!singleHeaders.has(name)) continue;
     if (seen.has(name)) return bad(`The header ${name} is given twice.`);
     seen.add(name);
   }
   if (bytes > limits.headerBytes)
     return new ServiceError('headers_too_large', `The headers are larger than ${limits.headerBytes} bytes.`);
-  if (req.httpVersionMajor !== 1) return bad('Use HTTP/1.1.'); // the parser takes 0.9 and 2.0 too
+  if (req.httpVersionMajor !== 1) return bad('Use HTTP/1.1.'); // the parser accepts 0.9 and 2.0 too
   if (!seen.has('host')) return bad('The header host is missing.');
   if (!url.startsWith('/') && !(url === '*' && req.method === 'OPTIONS')) return bad('The target must be a path.');
   return seen.has('transfer-encoding') || seen.has('content-encoding') || seen.has('content-length')
@@ -68,10 +75,4 @@ function bodyProblem(req: IncomingMessage): ServiceError | undefined {
   if (content !== undefined && content.toLowerCase() !== 'identity')
     return new ServiceError('unsupported_media_type', 'Send the body uncompressed.');
   return undefined;
-}
-
-/** True when the request has, or may have, a body. */
-export function hasBody(req: IncomingMessage): boolean {
-  const length = req.headers['content-length'];
-  return req.headers['transfer-encoding'] !== undefined || (length !== undefined && Number(length) > 0);
 }

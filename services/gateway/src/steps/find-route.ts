@@ -1,9 +1,9 @@
-// The route of a call of the API, and with it the service that answers.
+// The route of an API call, which names the service that answers.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { addressNotFound, apiPrefix, readPath } from '@almanac/service-kit/http/path';
 import { limits } from '@almanac/service-kit/limits';
 import type { RequestHandler } from 'express';
-import { callOf, learn } from '../call.ts';
+import { callOf, updateCall } from '../call.ts';
 import type { GatewayTimeouts } from '../config.ts';
 import type { GatewayContext } from '../context.ts';
 import { createRouteMatcher } from '../route-matcher.ts';
@@ -12,7 +12,7 @@ import { answerOptions } from './allow-origin.ts';
 
 export const isApiPath = (path: string): boolean => path.startsWith(`${apiPrefix}/`);
 
-/** Finds the route; 404 and 405 when there is none. OPTIONS is answered here. */
+/** Finds the route; 404 and 405 when there is none. Answers OPTIONS. */
 export function findRoute(ctx: GatewayContext): RequestHandler {
   const match = createRouteMatcher(apiRoutes);
   return (req, res, next) => {
@@ -21,7 +21,7 @@ export function findRoute(ctx: GatewayContext): RequestHandler {
     if (!matched) throw addressNotFound();
     const route = matched.methods.get(req.method);
     if (route) {
-      learn(res, { route, destination: destinationOf(route, ctx.config.timeouts) });
+      updateCall(res, { route, destination: destinationOf(route, ctx.config.timeouts) });
       next();
     } else if (req.method === 'OPTIONS') answerOptions(ctx, req, res, matched.allow);
     else throw new ServiceError('method_not_allowed', `Use ${matched.allow}.`, { headers: { Allow: matched.allow } });

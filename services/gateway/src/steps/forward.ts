@@ -1,13 +1,13 @@
-// The last step of what a service answers.
+// The last step of a request that a service answers.
 import type { RequestHandler } from 'express';
 import { callOf, type Destination } from '../call.ts';
 import type { GatewayContext } from '../context.ts';
 import { forwardedHeaders } from '../forwarding/forwarded-headers.ts';
 
-/** Forwards the request to its destination, which answers it; 503 when that is not possible. */
+/** Forwards the request to its destination; 503 when the service is overloaded or unreachable. */
 export function forward({ upstreams, publicUrl }: GatewayContext): RequestHandler {
   return (req, res, next) => {
-    if (res.destroyed) return; // its client has gone
+    if (res.destroyed) return; // the client has disconnected
     const { requestId, clientAddress, context, destination } = callOf(res);
     const { isUpload, answerWithinMs, keepCredentials, service } = destination as Destination;
     const headers = forwardedHeaders(req.headers, {

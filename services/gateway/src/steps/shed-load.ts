@@ -2,13 +2,13 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { RequestHandler } from 'express';
 import { callOf } from '../call.ts';
-import { quietPaths } from './open-call.ts';
+import { healthPaths } from './start-call.ts';
 
-/** Refuses with 503 while `isOverloaded`; only the gateway's health is still answered. */
+/** Refuses requests with 503 while `isOverloaded`. Health checks are always answered. */
 export const shedLoad =
   (isOverloaded: () => boolean): RequestHandler =>
   (_req, res, next) => {
-    if (isOverloaded() && !quietPaths.has(callOf(res).path))
-      throw new ServiceError('unavailable', 'There is too much to do just now; try again.');
+    if (isOverloaded() && !healthPaths.has(callOf(res).path))
+      throw new ServiceError('unavailable', 'The gateway is overloaded; retry later.');
     next();
   };

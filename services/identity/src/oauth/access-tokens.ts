@@ -1,25 +1,29 @@
-// Access tokens: JWTs after RFC 9068 that gateways verify by themselves, and the answer of the token endpoint around them.
-import type { Client } from '../applications.ts';
+// Access tokens (JWTs, RFC 9068), which gateways verify without asking identity, and the token
+// response.
+
+import type { Client } from '../applications/clients.ts';
 import type { IdentityConfig } from '../config.ts';
 import type { IdentityContext } from '../context.ts';
-import { newIdentifier } from '../digest.ts';
-import { isRevoked } from '../revocations.ts';
+import { newIdentifier } from '../security/digest.ts';
+import { isRevoked } from '../tokens/revocations.ts';
 
+/** An access token, and what the token response says of it. */
 export type IssuedToken = { token: string; jti: string; scope: string; issuedAt: number; expiresAt: Date };
 
-type Grant = { client: Client; scope: string; user_id?: number; family_id?: string };
+type Subject = { client: Client; scope: string; user_id?: number; family_id?: string };
 
 const tokenType = 'at+jwt';
-/** So far the clocks of two instances may be apart. */
+/** The largest difference between the clocks of two instances. */
 const clockToleranceSeconds = 30;
 
-/** Whom access tokens are for: the API. */
+/** The audience of access tokens: the API. */
 export function audienceOf(config: IdentityConfig): string {
   return `${config.common.publicUrl}/api/v1`;
 }
 
-export async function issueAccessToken(ctx: IdentityContext, grant: Grant): Promise<IssuedToken> {
-  const { client, scope, user_id, family_id } = grant;
+/** Signs a new access token. */
+export async function issueAccessToken(ctx: IdentityContext, subject: Subject): Promise<IssuedToken> {
+  const { client, scope, user_id, family_id } = subject;
   const jti = newIdentifier();
   const issuedAt = Math.floor(Date.now() / 1000);
   const expires = issuedAt + ctx.config.accessTokenSeconds;
@@ -41,8 +45,8 @@ export async function issueAccessToken(ctx: IdentityContext, grant: Grant): Prom
   return { token, jti, scope, issuedAt, expiresAt: new Date(expires * 1000) };
 }
 
-/** The success answer: exactly the contract's fields. */
-export function tokenAnswer(ctx: IdentityContext, issued: IssuedToken, refreshToken?: string) {
+/** The body of a successful token response: exactly the contract's fields. */
+export function tokenResponse(ctx: IdentityContext, issued: IssuedToken, refreshToken?: string) {
   return {
     access_token: issued.token,
     token_type: 'Bearer',
@@ -53,6 +57,7 @@ export function tokenAnswer(ctx: IdentityContext, issued: IssuedToken, refreshTo
   };
 }
 
+/** The claims of an access token that identity reads. */
 export type AccessClaims = {
   jti: string;
   sub: string;
@@ -64,8 +69,8 @@ export type AccessClaims = {
   exp: number;
 };
 
-/** The claims of an access token that works now: signed by us, not expired, not revoked. */
-export async function findLiveAccessToken(ctx: IdentityContext, token: string): Promise<AccessClaims | undefined> {
+/** The claims of a valid access token: signed by identity, not expired, not revoked. */
+export async function findValidAccessToken(ctx: IdentityContext, token: string): Promise<AccessClaims | undefined> {
   const expected = {
     issuer: ctx.config.common.publicUrl,
     audience: audienceOf(ctx.config),

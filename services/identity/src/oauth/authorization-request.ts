@@ -1,13 +1,14 @@
-// Reads an authorization request (RFC 6749, 4.1.1): what is wrong with the client or its address is shown on a page, everything
-// else is sent back to the client.
-import { type Client, findClient } from '../applications.ts';
+// Reads an authorization request (RFC 6749, 4.1.1). Problems with the client or its redirect URI
+// are shown on a page; all others are sent to the client.
+
+import { type Client, findClient } from '../applications/clients.ts';
+import { isRegistered } from '../applications/redirect-uris.ts';
 import type { IdentityContext } from '../context.ts';
-import { isRegistered } from '../redirect-uris.ts';
+import { grantScopes } from '../tokens/scopes.ts';
 import { OAuthError, type OAuthErrorCode } from './oauth-error.ts';
 import type { Parameters } from './parameters.ts';
-import { grantScopes } from './scopes.ts';
 
-/** The parameters we know. */
+/** The supported parameters. */
 const names = [
   'client_id',
   'redirect_uri',
@@ -20,22 +21,23 @@ const names = [
   'prompt',
 ] as const;
 
+/** A valid authorization request. */
 export type AuthorizationRequest = {
   client: Client;
   redirectUri: string;
   state: string | undefined;
   scope: string;
   codeChallenge: string | undefined;
-  /** The client wants the user to be asked, whatever he has allowed before (`prompt=consent`, as OpenID Connect has it). */
+  /** `prompt=consent` of OpenID Connect: ask the user, whatever they have allowed before. */
   wantsConsent: boolean;
-  /** All of it as one word. */
+  /** The request as one opaque text, for forms; see `unpack`. */
   packed: string;
 };
 
-/** The client or its address can't be trusted: nobody is sent anywhere. */
+/** The client or its redirect URI can't be trusted: the browser is not redirected. */
 export class UntrustedRequest extends Error {}
 
-/** The request is refused, and the client is told at its own address. */
+/** The request is refused; the client gets the error at its redirect URI. */
 export class RefusedRequest extends Error {
   readonly code: OAuthErrorCode;
   readonly redirectUri: string;
@@ -49,32 +51,33 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** The known parameters of a request as one opaque word, so that forms carry them along untouched. */
+/** Encodes the supported parameters as one text, which forms carry along unchanged. */
 function pack(parameters: Parameters): string {
   const pairs = names.flatMap((name) => {
     const value = parameters.find(name);
     return value === undefined ? [] : [[name, value] as [string, string]];
   });
-  return toWord(new URLSearchParams(pairs));
+  return encodeQuery(new URLSearchParams(pairs));
 }
 
-const toWord = (query: URLSearchParams) => Buffer.from(query.toString()).toString('base64url');
+const encodeQuery = (query: URLSearchParams) => Buffer.from(query.toString()).toString('base64url');
 
 /**
- * The same request as one word, asking for just the scopes that it has now: one that leaves them out means all of the application's,
- * and those may be more by the time somebody answers what he was shown.
+ * The packed request with its scopes spelled out. A request without scopes means all scopes of the
+ * application, and these may be more when the user decides than when the page was shown.
  */
-export function packAsShown({ packed, scope }: AuthorizationRequest): string {
+export function packWithScopes({ packed, scope }: AuthorizationRequest): string {
   const query = new URLSearchParams(unpack(packed));
   query.set('scope', scope);
-  return toWord(query);
+  return encodeQuery(query);
 }
 
-/** The query that such a word stands for. It is read anew wherever it is used, as if it had just come. */
+/** The query of a packed request. Every use validates it like a new request. */
 export function unpack(packed: string): string {
   return Buffer.from(packed, 'base64url').toString('utf8');
 }
 
+/** Validates an authorization request; throws UntrustedRequest or RefusedRequest. */
 export async function readAuthorizationRequest(
   ctx: IdentityContext,
   parameters: Parameters,
@@ -119,7 +122,7 @@ function requireCodeResponse(parameters: Parameters): void {
     throw new OAuthError('invalid_request', 'response_mode must be query.');
 }
 
-// PKCE (RFC 7636): S256 only; a public application has nothing else to prove itself with.
+// PKCE (RFC 7636): S256 only, and required of public applications, which have no secret.
 function readChallenge(client: Client, parameters: Parameters): string | undefined {
   const challenge = parameters.find('code_challenge');
   const method = parameters.find('code_challenge_method');

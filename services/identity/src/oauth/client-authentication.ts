@@ -1,43 +1,45 @@
-// Which application is asking (RFC 6749, 2.3): by HTTP Basic or in the body, public ones by their id alone.
+// Client authentication (RFC 6749, 2.3): by HTTP Basic or in the body; public clients send their id
+// alone.
 
 import { networkOf } from '@almanac/service-kit/http/client-address';
 import type { Request } from 'express';
-import { type Client, findClient } from '../applications.ts';
-import { recordAct } from '../audit.ts';
-import { noteSecretUse } from '../client-secrets.ts';
+import { recordSecretUse } from '../applications/client-secrets.ts';
+import { type Client, findClient } from '../applications/clients.ts';
+import { recordEntry } from '../audit/audit-log.ts';
+import { type Origin, readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { digestOf, sameDigest } from '../digest.ts';
-import type { ThrottleKey } from '../throttle.ts';
+import { digestOf, sameDigest } from '../security/digest.ts';
+import type { ThrottleKey } from '../security/throttle.ts';
 import { OAuthError } from './oauth-error.ts';
-import { type Origin, readOrigin } from './origin.ts';
 import type { Parameters } from './parameters.ts';
 
 type Credentials = { id: string; secret: string | undefined; basic: boolean };
 
-/** The application whose credentials hold; unknown ones and wrong secrets can't be told apart. */
+/** The authenticated client. Unknown clients and wrong secrets get the same error. */
 export async function authenticateClient(ctx: IdentityContext, req: Request, parameters: Parameters): Promise<Client> {
   const credentials = readCredentials(req, parameters);
   const client = await findClient(ctx.prisma, credentials.id);
   const secret = findSecret(client, credentials.secret);
-  if (!client || !holds(client, credentials.secret, secret))
+  if (!client || !isAuthenticated(client, credentials.secret, secret))
     throw await refuse(ctx, readOrigin(req), credentials, client);
-  if (secret) besideTheAnswer(ctx, noteSecretUse(ctx.prisma, secret), 'the use of a client secret could not be noted');
+  if (secret)
+    inBackground(ctx, recordSecretUse(ctx.prisma, secret), 'the use of a client secret could not be recorded');
   return client;
 }
 
-const nobodysSecrets: Client['secrets'] = [{ id: 0, digest: new Uint8Array(32), last_used_at: null }];
+const dummySecrets: Client['secrets'] = [{ id: 0, digest: new Uint8Array(32), last_used_at: null }];
 
-// Always hashes and compares, so that the time doesn't tell whether the application exists.
+// Always hashes and compares, so that the time doesn't reveal whether the client exists.
 function findSecret(client: Client | null, secret: string | undefined): Client['secrets'][number] | undefined {
   const digest = digestOf(secret ?? '');
-  return (client?.secrets ?? nobodysSecrets).filter((kept) => sameDigest(kept.digest, digest))[0];
+  return (client?.secrets ?? dummySecrets).filter((stored) => sameDigest(stored.digest, digest))[0];
 }
 
-function holds({ confidential }: Client, secret: string | undefined, kept: object | undefined): boolean {
-  return confidential ? secret !== undefined && kept !== undefined : secret === undefined;
+function isAuthenticated({ confidential }: Client, sent: string | undefined, found: object | undefined): boolean {
+  return confidential ? sent !== undefined && found !== undefined : sent === undefined;
 }
 
-/** Guessing is slowed down with 429; a right secret is never refused, so nobody can be shut out. */
+/** The error for wrong credentials, 429 after many. Right credentials are never throttled. */
 async function refuse(
   ctx: IdentityContext,
   origin: Origin,
@@ -51,7 +53,7 @@ async function refuse(
     { rule: 'clientNetwork', key: networkOf(address) },
   ];
   const wait = (await ctx.throttle.waitSeconds(keys)) || (await ctx.throttle.count(keys));
-  if (client) besideTheAnswer(ctx, recordFailure(ctx, origin, client, wait), 'a failed log-in could not be recorded');
+  if (client) inBackground(ctx, recordFailure(ctx, origin, client, wait), 'a failed log-in could not be recorded');
   if (wait > 0)
     return new OAuthError('slow_down', 'Too many wrong credentials; try again later.', {
       status: 429,
@@ -60,7 +62,7 @@ async function refuse(
   return invalidClient(basic);
 }
 
-// Of tries that are throttled one a minute stands for all.
+// Records every failed try, but only one throttled try a minute.
 async function recordFailure(
   ctx: IdentityContext,
   { address, requestId }: Origin,
@@ -68,7 +70,7 @@ async function recordFailure(
   wait: number,
 ): Promise<void> {
   if (wait > 0 && !(await ctx.throttle.isFirstInMinute(`client ${client.id}`))) return;
-  await recordAct(ctx.prisma, {
+  await recordEntry(ctx.prisma, {
     action: wait > 0 ? 'login.throttled' : 'login.failed',
     result: wait > 0 ? 'refused' : 'failed',
     account_id: client.account_id,
@@ -78,8 +80,8 @@ async function recordFailure(
   });
 }
 
-// Not waited for: it must neither fail an answer nor, by the time it takes, tell which applications exist.
-function besideTheAnswer(ctx: IdentityContext, work: Promise<void>, problem: string): void {
+// Not awaited: the work must not fail the response, nor reveal by its time which clients exist.
+function inBackground(ctx: IdentityContext, work: Promise<void>, problem: string): void {
   work.catch((error: unknown) => ctx.logger.warn({ err: error }, problem));
 }
 
@@ -106,7 +108,7 @@ function readCredentials(req: Request, parameters: Parameters): Credentials {
   return { ...basic, basic: true };
 }
 
-// Id and secret are form-encoded before they are joined and encoded again (RFC 6749, 2.3.1).
+// Id and secret are form-encoded before they are joined and base64-encoded (RFC 6749, 2.3.1).
 function readBasic(header: string): { id: string; secret: string | undefined } {
   const encoded = /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];
   if (encoded === undefined) throw invalidClient(true);

@@ -1,13 +1,14 @@
-// What clients can find out by themselves: the server's metadata (RFC 8414) and its public keys. Made from configuration only,
-// never from the request's Host.
+// Discovery: the server's metadata (RFC 8414) and its public keys. Addresses come from the
+// configuration, never from the request's Host header.
 import type { RequestHandler } from 'express';
 import type { IdentityContext } from '../context.ts';
+import { scopes } from '../tokens/scopes.ts';
 import { oauthEndpoint } from './oauth-error.ts';
-import { scopes } from './scopes.ts';
 import { grants } from './token.ts';
 
 const cacheable = 'public, max-age=300';
 
+/** GET /.well-known/oauth-authorization-server. */
 export function metadataEndpoint(ctx: IdentityContext): RequestHandler {
   const issuer = ctx.config.common.publicUrl;
   const metadata = {
@@ -34,6 +35,7 @@ export function metadataEndpoint(ctx: IdentityContext): RequestHandler {
   });
 }
 
+/** GET /.well-known/jwks.json. */
 export function keysEndpoint(ctx: IdentityContext): RequestHandler {
   return oauthEndpoint(ctx, '/.well-known/jwks.json', async (_req, res) => {
     const keys = await ctx.keys.publicKeys();

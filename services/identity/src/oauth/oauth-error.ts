@@ -1,9 +1,10 @@
-// Failures of /oauth/*: RFC 6749's `error` and `error_description` instead of the API's body.
+// Errors of /oauth/*: RFC 6749's `error` and `error_description` instead of the API's error body.
 import { toServiceError } from '@almanac/service-kit/errors';
 import { toPostgresError } from '@almanac/service-kit/postgres/errors';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { IdentityContext } from '../context.ts';
 
+/** The error codes in use: those of RFC 6749, and slow_down of RFC 8628. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -17,6 +18,7 @@ export type OAuthErrorCode =
   | 'server_error'
   | 'temporarily_unavailable';
 
+/** An error that the client may see. */
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   readonly status: number;
@@ -35,15 +37,15 @@ export class OAuthError extends Error {
   }
 }
 
-/** The one answer to a grant that doesn't hold, whatever the reason: nobody learns which. */
+/** The error for an invalid grant. It doesn't say why, so that a guess reveals nothing. */
 export function invalidGrant(): OAuthError {
   return new OAuthError(
     'invalid_grant',
-    'The code or refresh token is invalid, expired, used, revoked, or was issued to somebody else.',
+    'The code or refresh token is invalid, expired, used, revoked, or was issued to another client.',
   );
 }
 
-/** Whatever was thrown, as a failure of this protocol; faults of ours are logged. */
+/** Converts any error to one of this protocol; internal errors are logged. */
 export function toOAuthError(ctx: IdentityContext, res: Response, thrown: unknown): OAuthError {
   if (thrown instanceof OAuthError) return thrown;
   const status = (thrown as { status?: unknown }).status;
@@ -52,14 +54,14 @@ export function toOAuthError(ctx: IdentityContext, res: Response, thrown: unknow
   if (error.status < 500) return new OAuthError('invalid_request', 'The request could not be read.');
   ctx.logger.error({ err: error.cause ?? error, request_id: res.locals.requestId }, error.message);
   if (error.kind === 'unavailable')
-    return new OAuthError('temporarily_unavailable', 'Not available just now; try again.', {
+    return new OAuthError('temporarily_unavailable', 'The service is not available; try again.', {
       status: 503,
       headers: { 'Retry-After': '1' },
     });
   return new OAuthError('server_error', 'Something went wrong on our side.', { status: 500 });
 }
 
-/** An endpoint for programs: never cached, and failures in RFC 6749's form. */
+/** An endpoint for programs: responses are never cached, and errors have RFC 6749's form. */
 export function oauthEndpoint(
   ctx: IdentityContext,
   path: string,
@@ -77,13 +79,13 @@ export function oauthEndpoint(
   };
 }
 
-/** Answers 404 where nothing is. */
-export const nothingHere: RequestHandler = (_req, res) => {
+/** Responds 404 to unknown paths. */
+export const unknownPath: RequestHandler = (_req, res) => {
   res.status(404).set('Cache-Control', 'no-store');
   res.json({ error: 'invalid_request', error_description: 'There is nothing at this address.' });
 };
 
-/** Answers 405 to every method an endpoint doesn't have. */
+/** Responds 405 to every other method. */
 export function onlyMethods(allowed: string): RequestHandler {
   return (_req, res) => {
     res.status(405).set({ Allow: allowed, 'Cache-Control': 'no-store' });

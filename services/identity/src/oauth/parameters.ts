@@ -1,12 +1,14 @@
-// Parameters of the OAuth endpoints: form-encoded, each at most once, those without a value as if not sent (RFC 6749, 3.1, 3.2).
+// Parameters of the OAuth endpoints: form-encoded, each at most once; those without a value count
+// as not sent (RFC 6749, 3.1 and 3.2).
 import express, { type Request, type Response } from 'express';
 import { OAuthError } from './oauth-error.ts';
 
 const raw = express.raw({ type: () => true, limit: 64 * 1024, inflate: false });
 
+/** The parameters of a query or a form. */
 export class Parameters {
   private readonly values = new Map<string, string>();
-  /** Names that came more than once. */
+  /** Names that occur more than once. */
   readonly repeated = new Set<string>();
 
   constructor(text: string) {
@@ -29,7 +31,7 @@ export class Parameters {
   }
 }
 
-/** Reads a form from a program: any repeated parameter is refused. */
+/** Reads a form sent by a program; a repeated parameter is an error. */
 export async function readForm(req: Request, res: Response): Promise<Parameters> {
   const parameters = await readPostedForm(req, res);
   for (const name of parameters.repeated)
@@ -37,7 +39,7 @@ export async function readForm(req: Request, res: Response): Promise<Parameters>
   return parameters;
 }
 
-/** Reads a form as a browser posts it. */
+/** Reads a form posted by a browser. */
 export async function readPostedForm(req: Request, res: Response): Promise<Parameters> {
   const type = String(req.headers['content-type'] ?? '')
     .split(';')[0]
@@ -49,7 +51,7 @@ export async function readPostedForm(req: Request, res: Response): Promise<Param
   return new Parameters(Buffer.isBuffer(req.body) ? req.body.toString('utf8') : '');
 }
 
-/** The parameters of the query, undecoded by anybody before. */
+/** The parameters of the query, from the raw URL rather than Express's parsed query. */
 export function readQuery(req: Request): Parameters {
   const at = req.originalUrl.indexOf('?');
   return new Parameters(at < 0 ? '' : req.originalUrl.slice(at + 1));

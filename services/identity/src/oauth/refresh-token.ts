@@ -1,27 +1,37 @@
-// Grant refresh_token: rotates on each use; an old one that comes again ends its family (RFC 6749, 6; RFC 9700, 4.14).
-import { databaseNow, transact } from '../database.ts';
-import { tokenAnswer } from './access-tokens.ts';
-import { invalidGrant, OAuthError } from './oauth-error.ts';
-import { commonScopes, grantScopes } from './scopes.ts';
-import type { Grant } from './token.ts';
-import { addPair, endOfFamily, findRefreshToken, holdFamily, mayHaveTokens, revokeFamily } from './token-families.ts';
+// Grant refresh_token: each use rotates the token; reuse of an old one revokes its family (RFC
+// 6749, 6; RFC 9700, 4.14).
 
+import { commonScopes, grantScopes } from '../tokens/scopes.ts';
+import { databaseNow, transact } from '../transaction.ts';
+import { tokenResponse } from './access-tokens.ts';
+import type { Grant } from './grant.ts';
+import { invalidGrant, OAuthError } from './oauth-error.ts';
+import {
+  addPair,
+  extendFamily,
+  familyExpiry,
+  findRefreshToken,
+  mayHaveTokens,
+  revokeFamily,
+} from './token-families.ts';
+
+/** The grant refresh_token. */
 export const refreshToken: Grant = async (ctx, { client, parameters, origin }) => {
   const token = await findRefreshToken(ctx, client, parameters.get('refresh_token'));
   if (!token) throw invalidGrant();
   const { family } = token;
   if (token.used_at) return reused();
   if (family.revoked_at || !mayHaveTokens(family.user, client)) throw invalidGrant();
-  // Not more than the user allowed, and not more than the application has by now.
+  // At most the scopes that the user allowed and that the application still has.
   const held = commonScopes(family.scope, client.scopes);
   const scope = held && grantScopes(held, parameters.find('scope'));
   if (scope === undefined)
     throw new OAuthError('invalid_scope', 'The scope is unknown or wider than what was granted.');
 
   const pair = await transact(ctx.prisma, async (tx) => {
-    if (!(await holdFamily(ctx, tx, family))) return 'revoked';
+    if (!(await extendFamily(ctx, tx, family))) return 'revoked';
     const now = await databaseNow(tx.db);
-    if (endOfFamily(ctx, family) <= now) return 'ended';
+    if (familyExpiry(ctx, family) <= now) return 'ended';
     const { count } = await tx.db.refresh_token.updateMany({
       where: { id: token.id, used_at: null, expires_at: { gt: now } },
       data: { used_at: now },
@@ -32,7 +42,7 @@ export const refreshToken: Grant = async (ctx, { client, parameters, origin }) =
   if (pair === 'reused') return reused();
   if (pair === 'ended') throw new OAuthError('invalid_grant', 'The grant has ended: the user has to log in again.');
   if (pair === 'revoked' || pair === 'expired') throw invalidGrant();
-  return tokenAnswer(ctx, pair.access, pair.refreshToken);
+  return tokenResponse(ctx, pair.access, pair.refreshToken);
 
   async function reused(): Promise<never> {
     await revokeFamily(ctx, family.id, 'refresh_reuse', origin);

@@ -1,34 +1,40 @@
-// The chain of refresh tokens that one grant of one user makes. Only the newest works; using an older one again means that
-// somebody copied it, and ends the whole chain with every access token that came of it.
-import type { Client } from '../applications.ts';
-import { recordAct } from '../audit.ts';
-import type { IdentityContext } from '../context.ts';
-import { after, databaseNow, type Transaction, transact } from '../database.ts';
-import { digestOf, newSecret } from '../digest.ts';
-import { revokeTokensOfFamilies } from '../revocations.ts';
-import { type IssuedToken, issueAccessToken } from './access-tokens.ts';
-import type { Origin } from './origin.ts';
+// A token family: the chain of refresh tokens that follow one grant by one user. Only the newest is
+// valid. Reuse of an older one means that it was copied, and revokes the whole family with its
+// access tokens.
 
+import type { Client } from '../applications/clients.ts';
+import { recordEntry } from '../audit/audit-log.ts';
+import type { Origin } from '../audit/origin.ts';
+import type { IdentityContext } from '../context.ts';
+import { digestOf, newSecret } from '../security/digest.ts';
+import { revokeTokensOfFamilies } from '../tokens/revocations.ts';
+import { addSeconds, databaseNow, type Transaction, transact } from '../transaction.ts';
+import { type IssuedToken, issueAccessToken } from './access-tokens.ts';
+
+/** A new access token with its refresh token. */
 export type IssuedPair = { access: IssuedToken; refreshToken: string };
 
-/** When a family ends, however often it is used: so long after the user's yes. */
-export function endOfFamily({ config }: IdentityContext, family: { created_at: Date }): Date {
-  return after(family.created_at, config.grantSeconds);
+/** When a family ends, however often it is used: `grantSeconds` after the user's consent. */
+export function familyExpiry({ config }: IdentityContext, family: { created_at: Date }): Date {
+  return addSeconds(family.created_at, config.grantSeconds);
 }
 
-// How long a token of a family may lie unused, but no longer than the family lives.
-function restUntil(ctx: IdentityContext, now: Date, family: { created_at: Date }): Date {
-  const [unused, end] = [after(now, ctx.config.refreshTokenSeconds), endOfFamily(ctx, family)];
+// When an unused token of a family expires: at the latest with the family.
+function idleExpiry(ctx: IdentityContext, now: Date, family: { created_at: Date }): Date {
+  const [unused, end] = [addSeconds(now, ctx.config.refreshTokenSeconds), familyExpiry(ctx, family)];
   return new Date(Math.min(unused.getTime(), end.getTime()));
 }
 
 type NewFamily = { id: string; client: Client; user_id: number; allowed: string; scope: string };
 
-/** Begins a family with its first pair of tokens. `allowed` is what the user said yes to, `scope` that of the access token. */
-export async function beginFamily(ctx: IdentityContext, tx: Transaction, family: NewFamily): Promise<IssuedPair> {
+/**
+ * Creates a family with its first tokens. The user consented to `allowed`; `scope` is the access
+ * token's.
+ */
+export async function createFamily(ctx: IdentityContext, tx: Transaction, family: NewFamily): Promise<IssuedPair> {
   const { id, client, user_id, allowed, scope } = family;
   const created_at = await databaseNow(tx.db);
-  const expires_at = restUntil(ctx, created_at, { created_at });
+  const expires_at = idleExpiry(ctx, created_at, { created_at });
   await tx.db.token_family.create({
     data: {
       id,
@@ -46,7 +52,7 @@ export async function beginFamily(ctx: IdentityContext, tx: Transaction, family:
 type Family = { id: string; created_at: Date };
 type NewPair = { family: Family; client: Client; user_id: number; scope: string };
 
-/** Adds a pair of tokens to a family whose row the transaction holds; `scope` is that of the access token. */
+/** Adds tokens to a family whose row the transaction has locked; `scope` is the access token's. */
 export async function addPair(ctx: IdentityContext, tx: Transaction, pair: NewPair): Promise<IssuedPair> {
   const { family, ...grant } = pair;
   const access = await issueAccessToken(ctx, { ...grant, family_id: family.id });
@@ -57,18 +63,18 @@ export async function addPair(ctx: IdentityContext, tx: Transaction, pair: NewPa
       digest: digestOf(refreshToken),
       access_token_id: access.jti,
       access_expires_at: access.expiresAt,
-      expires_at: restUntil(ctx, await databaseNow(tx.db), family),
+      expires_at: idleExpiry(ctx, await databaseNow(tx.db), family),
     },
   });
   return { access, refreshToken };
 }
 
 /**
- * Holds a living family's row until the end of the transaction and lets it live on from now. False: it is revoked. Whoever
- * revokes waits here, so no token is added to a family after it was revoked.
+ * Extends a family's expiry and locks its row; false when the family is revoked. A concurrent
+ * revocation waits for the lock, so no token is added to a revoked family.
  */
-export async function holdFamily(ctx: IdentityContext, tx: Transaction, family: Family): Promise<boolean> {
-  const expires_at = restUntil(ctx, await databaseNow(tx.db), family);
+export async function extendFamily(ctx: IdentityContext, tx: Transaction, family: Family): Promise<boolean> {
+  const expires_at = idleExpiry(ctx, await databaseNow(tx.db), family);
   const { count } = await tx.db.token_family.updateMany({
     where: { id: family.id, revoked_at: null },
     data: { expires_at },
@@ -76,21 +82,21 @@ export async function holdFamily(ctx: IdentityContext, tx: Transaction, family: 
   return count === 1;
 }
 
-/** Why a family ends before its time, and what the audit log calls it. */
-const actions = {
+/** The reasons for revoking one family, with the action in the audit log. */
+const auditActions = {
   refresh_reuse: 'token.refresh_reused',
   code_replayed: 'token.code_replayed',
   revoked: 'token.revoked',
 } as const;
 
 /**
- * Ends a family: its refresh tokens, and every access token of it that may still be alive. Whoever comes later, and finds it ended,
- * changes nothing and is not recorded.
+ * Revokes a family: its refresh tokens and all its access tokens. Revoking it again changes nothing
+ * and records nothing.
  */
 export async function revokeFamily(
   ctx: IdentityContext,
   familyId: string,
-  reason: keyof typeof actions,
+  reason: keyof typeof auditActions,
   { requestId, address }: Origin,
 ): Promise<void> {
   await transact(ctx.prisma, async (tx) => {
@@ -98,16 +104,16 @@ export async function revokeFamily(
     if (!family) return;
     const { id, account_id, user_id, application_id } = family;
     const result = reason === 'revoked' ? 'succeeded' : 'refused';
-    const who = { account_id, user_id, application_id, address, request_id: requestId };
-    await recordAct(tx.db, { ...who, action: actions[reason], result, after: { family_id: id } });
+    const actor = { account_id, user_id, application_id, address, request_id: requestId };
+    await recordEntry(tx.db, { ...actor, action: auditActions[reason], result, after: { family_id: id } });
   });
 }
 
 type Grantee = { user_id: number; application_id?: number };
 
 /**
- * Ends every family of a user, or of one application's grants by him, in the caller's transaction, and the codes from which more
- * could come. Answers how many families there were.
+ * Revokes every family of a user, or only those of one application, in the caller's transaction,
+ * and deletes unused codes, which would create more. Returns the number of families.
  */
 export async function revokeFamilies(
   ctx: IdentityContext,
@@ -116,7 +122,7 @@ export async function revokeFamilies(
   reason: string,
   requestId: string,
 ): Promise<number> {
-  // Codes first: an exchange under way holds its code's row, so the family it makes is seen below.
+  // Codes first: a concurrent exchange has locked its code's row, so its family is found below.
   await tx.db.authorization_code.deleteMany({ where: { user_id, application_id, used_at: null } });
   return (await endFamilies(ctx, tx, { user_id, application_id }, reason, requestId)).length;
 }
@@ -140,7 +146,7 @@ async function endFamilies(
     reason,
     requestId,
   );
-  for (const { id, ...whose } of families) ctx.logger.warn({ family_id: id, ...whose, reason }, 'token family revoked');
+  for (const { id, ...owner } of families) ctx.logger.warn({ family_id: id, ...owner, reason }, 'token family revoked');
   return families;
 }
 
@@ -150,12 +156,13 @@ export async function findRefreshToken(ctx: IdentityContext, client: Client, tex
     where: { digest: digestOf(text) },
     include: { family: { include: { user: true } } },
   });
-  // Relations are read one after the other: one that is deleted meanwhile is missing, whatever its type says.
+  // Prisma reads relations one after another, so a concurrently deleted one is missing despite the
+  // type.
   if (!token?.family?.user || token.family.application_id !== client.id) return undefined;
   return token;
 }
 
-/** True when the user may still have tokens of this application (contract, Tenant context). */
+/** True when the user may have tokens of this application: active, and of its account. */
 export function mayHaveTokens(user: { account_id: number; status: string }, client: Client): boolean {
   return user.status === 'active' && user.account_id === client.account_id;
 }

@@ -1,26 +1,24 @@
-// POST /oauth/token: the steps of the endpoint in the protocol's own order; what each grant does stands in its own file.
+// POST /oauth/token: the steps of the endpoint, in the protocol's order. Each grant has a file of
+// its own.
 import type { Request, Response } from 'express';
-import type { Client } from '../applications.ts';
+import { readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { authorizationCode } from './authorization-code.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { clientCredentials } from './client-credentials.ts';
+import type { Grant } from './grant.ts';
 import { OAuthError, oauthEndpoint } from './oauth-error.ts';
-import { type Origin, readOrigin } from './origin.ts';
 import { type Parameters, readForm } from './parameters.ts';
 import { refreshToken } from './refresh-token.ts';
 
-type GrantRequest = { client: Client; parameters: Parameters; origin: Origin };
-
-/** What a grant does with an authenticated application: it answers the token response or throws. */
-export type Grant = (ctx: IdentityContext, request: GrantRequest) => Promise<Record<string, unknown>>;
-
+/** The supported grants. */
 export const grants = {
   client_credentials: clientCredentials,
   authorization_code: authorizationCode,
   refresh_token: refreshToken,
 } as const satisfies Record<string, Grant>;
 
+/** POST /oauth/token. */
 export function tokenEndpoint(ctx: IdentityContext) {
   return oauthEndpoint(ctx, '/oauth/token', async (req: Request, res: Response) => {
     const parameters = await readForm(req, res);

@@ -1,43 +1,43 @@
-// The work on an export: rows stream from one snapshot of the data service into an object of this run; only when that is whole
-// does the row name it, together with the end of the job.
+// Runs one export: streams the rows of one snapshot from data into an object of this run. The row
+// refers to the object only when it is complete, in the transaction that ends the job.
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Context } from '../context.ts';
-import { guardCells } from '../csv/csv-guard.ts';
-import { copiedRows } from '../formats/copied-rows.ts';
-import { versionColumns } from '../formats/editing-sheets.ts';
-import { writeParquet } from '../formats/written-parquet.ts';
-import { type WrittenColumn, writeJson, writeNdjson, writeTsv } from '../formats/written-text.ts';
-import { type BesideRows, writeXlsx } from '../formats/written-xlsx.ts';
+import type { JobsContext } from '../context.ts';
+import { putWithinLimit, releaseEarlierRuns, releaseObjects } from '../files/account-storage.ts';
+import { newObjectKey, type StoredObject } from '../files/object-store/object-store.ts';
+import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
+import { guardCells } from '../formats/csv/formula-guard.ts';
+import { writeTsv } from '../formats/csv/tsv-writer.ts';
+import { writeJson, writeNdjson } from '../formats/json/json-writer.ts';
+import { writeParquet } from '../formats/parquet/parquet-writer.ts';
+import { copiedRows, type ExportColumn } from '../formats/table-file/copied-rows.ts';
+import { versionColumns } from '../formats/xlsx/editing-sheets.ts';
+import { type SheetExtras, writeXlsx } from '../formats/xlsx/xlsx-writer.ts';
 import type { data_export } from '../generated/prisma/client.ts';
-import { callerOf } from '../imports/import-work.ts';
-import { newObjectKey, type StoredObject } from '../object-store/object-store.ts';
-import { endRun, type Job, LeaseLost } from '../queue/jobs.ts';
+import { callerOf, endRun, type Job, LeaseLost } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
-import { before } from '../states.ts';
-import { putCounted, releaseEarlierRuns, releaseObjects } from '../storage.ts';
-import { inDays, keepDays, keepObject } from '../stored-objects.ts';
-import { type Transaction, tell, transact } from '../transaction.ts';
-import { besideRows } from './choices.ts';
-import { exportMachine } from './export-states.ts';
+import { exportMachine } from '../states/export-states.ts';
+import { statesAllowing } from '../states/state-machine.ts';
+import { announce, type Transaction, transact } from '../transaction.ts';
+import { readEditingExtras } from './editing-choices.ts';
 import { contentTypeOf } from './exports.ts';
 
 const readDeadlineMs = 12 * 3_600_000;
 const maxExportBytes = 1024 ** 4;
-/** Of rows as CSV, what level 6 makes is 8 % smaller and takes 2.4 times as long. */
+/** For rows as CSV, level 6 saves 8 % of the size and takes 2.4 times as long. */
 const gzipLevel = 2;
 const textTypes = new Set(['string', 'text', 'varchar', 'character']);
 
-/** How the worker runs, fails and defers exports. */
-export function exportHandler(ctx: Context): JobHandler {
+/** The worker's handler for exports. */
+export function exportHandler(ctx: JobsContext): JobHandler {
   return {
     run: (job, signal) => runExport(ctx, job, signal),
     fail: (tx, job, reasons) => failExport(tx, job, reasons),
     wait: async (tx, job) => {
       await tx.data_export.updateMany({
-        where: { ...subject(job), status: { in: before(exportMachine, 'wait') } },
+        where: { ...subject(job), status: { in: statesAllowing(exportMachine, 'wait') } },
         data: { status: 'created' },
       });
     },
@@ -46,38 +46,42 @@ export function exportHandler(ctx: Context): JobHandler {
 
 const subject = (job: Job) => ({ id: job.subject_id, account_id: job.account_id });
 
-async function runExport(ctx: Context, job: Job, signal: AbortSignal): Promise<void> {
-  const row = await begin(ctx, job);
+async function runExport(ctx: JobsContext, job: Job, signal: AbortSignal): Promise<void> {
+  const row = await startExport(ctx, job);
   if (!row) return transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
   const table = await ctx.data.GetDeployedTable(callerOf(job), { table_definition_id: row.table_definition_id });
-  // A key of this run: an earlier run that still writes somewhere writes somewhere else.
+  // A key of this run, so that an earlier run that is still writing cannot interfere.
   const object_key = newObjectKey(job.account_id, 'exports', row.id);
-  await keepObject(ctx.prisma, job.account_id, object_key, inDays(keepDays.unfinishedResult));
+  await recordObject(ctx.prisma, job.account_id, object_key, daysFromNow(retentionDays.unfinishedResult));
   await releaseEarlierRuns(ctx, callerOf(job), object_key);
   const read = readTable(ctx, job, row, table, signal);
-  const bytes = row.gzip ? packed(read.bytes()) : read.bytes();
-  const stored = await putCounted(ctx, callerOf(job), object_key, bytes, {
+  const bytes = row.gzip ? gzipped(read.bytes()) : read.bytes();
+  const stored = await putWithinLimit(ctx, callerOf(job), object_key, bytes, {
     maxBytes: maxExportBytes,
     contentType: contentTypeOf(row),
     signal,
   });
   try {
-    await noteEnd(ctx, job, { row, object_key, stored, ...read.totals() });
+    await recordCompletion(ctx, job, { row, object_key, stored, ...read.totals() });
   } catch (error) {
-    // It was cancelled, or another run has taken over: nobody will ever name the object.
+    // The export was cancelled, or another run took the job: no row will ever refer to the object.
     if (error instanceof LeaseLost) await releaseObjects(ctx, callerOf(job), [object_key]);
     throw error;
   }
 }
 
-type Written = Totals & { row: data_export; object_key: string; stored: StoredObject };
+type StoredExport = Totals & { row: data_export; object_key: string; stored: StoredObject };
 
-async function noteEnd(ctx: Context, job: Job, { row, object_key, stored, ...totals }: Written): Promise<void> {
+async function recordCompletion(
+  ctx: JobsContext,
+  job: Job,
+  { row, object_key, stored, ...totals }: StoredExport,
+): Promise<void> {
   const { rows, next_high_water_mark } = totals;
-  const file_expires_at = inDays(keepDays.result);
+  const file_expires_at = daysFromNow(retentionDays.result);
   await transact(ctx, async (tx) => {
     const { count } = await tx.data_export.updateMany({
-      where: { ...subject(job), status: { in: before(exportMachine, 'finish') } },
+      where: { ...subject(job), status: { in: statesAllowing(exportMachine, 'finish') } },
       data: {
         status: 'completed',
         object_key,
@@ -88,17 +92,17 @@ async function noteEnd(ctx: Context, job: Job, { row, object_key, stored, ...tot
         file_expires_at,
       },
     });
-    // Kept a day longer than promised, so that no link that is still good finds nothing.
-    if (count === 1) await keepObject(tx, job.account_id, object_key, inDays(keepDays.result + 1));
-    if (count === 1) await tell(tx, callerOf(job), 'export.finished', { id: row.id, status: 'completed' });
+    // Kept a day longer than promised, so that no valid link points to a missing file.
+    if (count === 1) await recordObject(tx, job.account_id, object_key, daysFromNow(retentionDays.result + 1));
+    if (count === 1) await announce(tx, callerOf(job), 'export.finished', { id: row.id, status: 'completed' });
     await endRun(tx, job, { state: 'done' });
   });
 }
 
-// Undefined when the export has ended already.
-async function begin(ctx: Context, job: Job): Promise<data_export | undefined> {
+// Undefined when the export has already ended.
+async function startExport(ctx: JobsContext, job: Job): Promise<data_export | undefined> {
   const { count } = await ctx.prisma.data_export.updateMany({
-    where: { ...subject(job), status: { in: before(exportMachine, 'begin') } },
+    where: { ...subject(job), status: { in: statesAllowing(exportMachine, 'begin') } },
     data: { status: 'processing', started_at: new Date() },
   });
   if (count === 0) return undefined;
@@ -107,7 +111,7 @@ async function begin(ctx: Context, job: Job): Promise<data_export | undefined> {
 
 type Totals = { rows: number; next_high_water_mark: string };
 
-function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTable__Output, signal: AbortSignal) {
+function readTable(ctx: JobsContext, job: Job, row: data_export, table: DeployedTable__Output, signal: AbortSignal) {
   let totals: Totals | undefined;
   const request = {
     table_definition_id: row.table_definition_id,
@@ -117,15 +121,15 @@ function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTabl
     for_editing: row.for_editing,
   };
   async function* bytes(): AsyncGenerator<Uint8Array> {
-    // Before the rows: nobody waits for keys of other tables while a snapshot is held.
-    const beside = row.for_editing ? await besideRows(ctx, callerOf(job), table, signal) : undefined;
+    // Read before the rows, so that no snapshot is held open for it.
+    const extras = row.for_editing ? await readEditingExtras(ctx, callerOf(job), table, signal) : undefined;
     const chunks = ctx.data.BulkRead(callerOf(job), request, { signal, deadlineMs: readDeadlineMs });
     const iterator = chunks[Symbol.asyncIterator]();
     try {
       const first = await iterator.next();
       const columns = first.done ? undefined : first.value.start?.columns;
       if (!columns) throw new Error('the data service did not say which columns it reads');
-      // A data service of an earlier release would not tell the versions.
+      // Data of an earlier release does not send the version columns.
       if (row.for_editing && !versionColumns.every((name) => columns.includes(name)))
         throw new ServiceError('unavailable', 'Exports for editing are not available yet; try again later.');
       async function* rows() {
@@ -135,23 +139,23 @@ function readTable(ctx: Context, job: Job, row: data_export, table: DeployedTabl
           if (next.value.end) totals = next.value.end;
         }
       }
-      yield* written(row, columns, table, rows(), beside);
+      yield* formatRows(row, columns, table, rows(), extras);
     } finally {
       await iterator.return?.();
     }
-    // A stream that ends without its totals was cut.
+    // A stream without totals at its end was cut off.
     if (!totals) throw new ServiceError('unavailable', 'The table could not be read to its end; try again.');
   }
   return { bytes, totals: () => totals as Totals };
 }
 
-// The bytes of CSV are passed on as PostgreSQL wrote them.
-async function* written(
+// CSV is passed on as PostgreSQL wrote it.
+async function* formatRows(
   { format, safe_cells, exact_numbers }: data_export,
   columns: readonly string[],
   table: DeployedTable__Output,
   rows: AsyncIterable<Uint8Array>,
-  beside: BesideRows | undefined,
+  extras: SheetExtras | undefined,
 ): AsyncGenerator<Uint8Array> {
   if (format === 'csv') {
     yield Buffer.from(`${columns.map(headerCell).join(',')}\n`);
@@ -159,17 +163,17 @@ async function* written(
     return;
   }
   const own = new Map(table.columns.map((column) => [column.name, column]));
-  const typed = columns.map((name): WrittenColumn => {
+  const typed = columns.map((name): ExportColumn => {
     const { data_type = systemTypes[name] ?? 'text', length, scale } = own.get(name) ?? {};
-    const asText = exact_numbers && own.has(name) && longNumbers.has(data_type);
+    const asText = exact_numbers && own.has(name) && exactNumberTypes.has(data_type);
     return { name, dataType: asText ? 'text' : data_type, precision: length, scale };
   });
   if (format === 'parquet') yield* writeParquet(typed, rows);
-  else if (format === 'xlsx') yield* writeXlsx(typed, copiedRows(rows), beside);
+  else if (format === 'xlsx') yield* writeXlsx(typed, copiedRows(rows), extras);
   else yield* writers[format as keyof typeof writers](typed, copiedRows(rows));
 }
 
-const longNumbers = new Set(['bigint', 'decimal']);
+const exactNumberTypes = new Set(['bigint', 'decimal']);
 const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson };
 const systemTypes: Record<string, string> = {
   svc_sk: 'bigint',
@@ -186,7 +190,7 @@ function guardedColumns(columns: readonly string[], table: DeployedTable__Output
   return columns.map((name) => texts.has(name));
 }
 
-async function* packed(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* gzipped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gzip = createGzip({ level: gzipLevel, chunkSize: 256 * 1024 });
   pipeline(Readable.from(source, { objectMode: false }), gzip, () => {});
   try {
@@ -198,8 +202,8 @@ async function* packed(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 async function failExport(tx: Transaction, job: Job, reasons: string[]): Promise<void> {
   const { count } = await tx.data_export.updateMany({
-    where: { ...subject(job), status: { in: before(exportMachine, 'fail') } },
+    where: { ...subject(job), status: { in: statesAllowing(exportMachine, 'fail') } },
     data: { status: 'failed', error: reasons.join(' '), finished_at: new Date() },
   });
-  if (count === 1) await tell(tx, callerOf(job), 'export.finished', { id: job.subject_id, status: 'failed' });
+  if (count === 1) await announce(tx, callerOf(job), 'export.finished', { id: job.subject_id, status: 'failed' });
 }

@@ -5,8 +5,8 @@ import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
 import { instantSchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { repeatable } from '../repeated-requests.ts';
+import type { JobsContext } from '../context.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import {
   cancelExport,
   createExport,
@@ -23,7 +23,7 @@ import {
 const tag = 'Exports';
 
 /** Every endpoint about exports. */
-export function exportRoutes(ctx: Context): Route[] {
+export function exportRoutes(ctx: JobsContext): Route[] {
   return [
     route({
       method: 'GET',
@@ -49,7 +49,7 @@ export function exportRoutes(ctx: Context): Route[] {
       path: '/exports/{id}/cancel',
       tag,
       summary: 'Cancel an export that has not ended',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       extension: true,
       params: { id: idTextSchema },
       response: exportSchema,
@@ -81,7 +81,7 @@ export function exportRoutes(ctx: Context): Route[] {
         pattern: z.string().meta({
           enum: [...exportPatterns],
           description:
-            'full: the live rows. incremental: what has changed after the mark, one line for each primary key, the keys that are gone first; `svc_transaction_code` (extension) is `d` for a key that is gone, `u` for a row whose key was there at the mark, `i` for any other, and `svc_is_deleted` says the same as true or false.',
+            'full: the live rows. incremental: what has changed after the mark, one line for each primary key, deleted keys first; `svc_transaction_code` (extension) is `d` for a deleted key, `u` for a row whose key was there at the mark, `i` for any other, and `svc_is_deleted` says the same as true or false.',
         }),
         high_water_mark: highWaterMarkSchema.nullish().meta({
           description:

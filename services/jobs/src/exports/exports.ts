@@ -1,4 +1,4 @@
-// Exports: making, finding and listing them.
+// Exports: creating, finding and listing them.
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
@@ -10,17 +10,17 @@ import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { isInFuture, readInstant } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { type FileFormat, fileFormats } from '../formats/file-format.ts';
+import type { JobsContext } from '../context.ts';
+import { readCorrelationCode } from '../correlation-code.ts';
+import { requireFreeStorage, saveLimit } from '../files/account-storage.ts';
+import { type FileFormat, fileFormats } from '../formats/table-file/file-format.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
-import { readCorrelationCode } from '../imports/imports.ts';
+import { idempotent } from '../idempotency.ts';
 import { cancelJob, queueJob } from '../queue/jobs.ts';
-import { doOnce } from '../repeated-requests.ts';
-import { before } from '../states.ts';
-import { rememberLimit, requireRoom } from '../storage.ts';
-import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
+import { type ExportStatus, exportMachine, openExportStates } from '../states/export-states.ts';
+import { statesAllowing } from '../states/state-machine.ts';
+import { announce, lockAccount, recordAct, type Transaction, transact } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
-import { type ExportStatus, exportMachine, openExportStates } from './export-states.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;
 export const exportFormats = fileFormats;
@@ -70,8 +70,8 @@ export const exportFields = {
 } as const;
 
 /**
- * An ISO 8601 date and time; without an offset it is UTC. Marks and the times of rows have whole milliseconds: what is after a finer
- * mark is after its millisecond, too.
+ * An ISO 8601 date and time, in UTC unless it has an offset. Marks and timestamps of rows have
+ * milliseconds, so a finer mark is cut to its millisecond.
  */
 export const highWaterMarkSchema = z
   .string()
@@ -94,21 +94,21 @@ export type NewExport = {
 };
 
 /** Queues an export of a deployed table; at most ten are open at once. */
-export async function createExport(ctx: Context, call: CallContext, input: NewExport): Promise<data_export> {
+export async function createExport(ctx: JobsContext, call: CallContext, input: NewExport): Promise<data_export> {
   await ctx.metadata.GetBranch(call, { id: input.branch_id });
   const { branch_id, table_definition_key } = input;
   const table = await ctx.data.GetDeployedTable(call, { branch_id, table_definition_key });
   const { table_definition_id, domain_id } = table;
   const where = { domainId: domain_id, branchId: branch_id, tableDefinitionId: table_definition_id };
-  // Afresh: a repeated request answers the first one's export, with the link to its file.
+  // Fresh, since a repeated request answers the first export with the link to its file.
   await requireRight(ctx.rights, call, 'view', where, { fresh: true });
   const pattern = readPattern(input);
-  const high_water_mark = readMark(input, table);
+  const high_water_mark = readHighWaterMark(input, table);
   const as_of = readAsOf(input, table);
   const format = readFormat(input);
   if (input.for_editing) requireEditable(input, table);
   const correlation_code = readCorrelationCode(input.correlation_code);
-  await rememberLimit(ctx, call);
+  await saveLimit(ctx, call);
   const { id, made } = await transact(ctx, async (tx) => {
     let made: data_export | undefined;
     const id = await makeOnce(prismaSql(tx), call.keyed, async () => {
@@ -120,7 +120,7 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
         throw validationFailed(
           `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
         );
-      await requireRoom(tx, call);
+      await requireFreeStorage(tx, call);
       made = await tx.data_export.create({
         data: {
           account_id: call.accountId,
@@ -141,19 +141,19 @@ export async function createExport(ctx: Context, call: CallContext, input: NewEx
           application_id: call.applicationId ?? null,
         },
       });
-      await tellAct(tx, call, createdAct('export', recorded(made)));
+      await recordAct(tx, call, createdAct('export', auditedFields(made)));
       const { giveUpAfterSeconds } = ctx.work;
       await queueJob(tx, { kind: 'export', subjectId: made.id, call, giveUpAfterSeconds });
       return made.id;
     });
     return { id, made };
   });
-  // As it was made: a worker may be at it by now.
+  // As created; a worker may have started it by now.
   return made ?? findExport(ctx, call, id);
 }
 
-// What the audit log keeps of an export: which rows left, not where they are.
-function recorded({ id, branch_id, table_definition_id, table_definition_key, pattern, ...made }: data_export) {
+// The fields that the audit log keeps: which rows were exported, not where the file is.
+function auditedFields({ id, branch_id, table_definition_id, table_definition_key, pattern, ...made }: data_export) {
   const { high_water_mark, as_of, correlation_code } = made;
   return {
     id,
@@ -173,7 +173,10 @@ function readPattern(input: NewExport): string {
   return input.pattern;
 }
 
-function readMark({ pattern, high_water_mark }: NewExport, { as_of_until }: DeployedTable__Output): string | null {
+function readHighWaterMark(
+  { pattern, high_water_mark }: NewExport,
+  { as_of_until }: DeployedTable__Output,
+): string | null {
   const bad = (problem: string) => new ServiceError('bad_request', problem);
   if (pattern !== 'incremental') return null;
   if (high_water_mark === null || high_water_mark === undefined)
@@ -215,14 +218,17 @@ function readAsOf({ as_of, pattern }: NewExport, table: DeployedTable__Output): 
   return as_of;
 }
 
-async function findExport(ctx: Pick<Context, 'prisma'>, call: CallContext, id: number): Promise<data_export> {
+async function findExport(ctx: Pick<JobsContext, 'prisma'>, call: CallContext, id: number): Promise<data_export> {
   const found = await ctx.prisma.data_export.findFirst({ where: { id, account_id: call.accountId } });
   if (!found) throw notFound('Export');
   return found;
 }
 
-/** One export; the right to see the table is asked afresh, since the answer opens the file. */
-export async function getExport(ctx: Context, call: CallContext, id: number): Promise<data_export> {
+/**
+ * One export. The right to view the table is read fresh, since the answer contains the link to the
+ * file.
+ */
+export async function getExport(ctx: JobsContext, call: CallContext, id: number): Promise<data_export> {
   const found = await findExport(ctx, call, id);
   const { domain_id, branch_id, table_definition_id } = found;
   const where = { domainId: domain_id, branchId: branch_id, tableDefinitionId: table_definition_id };
@@ -230,12 +236,12 @@ export async function getExport(ctx: Context, call: CallContext, id: number): Pr
   return found;
 }
 
-/** Ends an export before its file is there; whatever was written of it is never seen, and swept. */
-export async function cancelExport(ctx: Context, call: CallContext, id: number): Promise<data_export> {
+/** Cancels an export before its file exists; bytes written so far are never shown, and swept. */
+export async function cancelExport(ctx: JobsContext, call: CallContext, id: number): Promise<data_export> {
   const where = { id, account_id: call.accountId };
   const cancel = async (tx: Transaction) => {
     const { count } = await tx.data_export.updateMany({
-      where: { ...where, status: { in: before(exportMachine, 'cancel') } },
+      where: { ...where, status: { in: statesAllowing(exportMachine, 'cancel') } },
       data: { status: 'cancelled', finished_at: new Date() },
     });
     if (count === 0) {
@@ -243,17 +249,17 @@ export async function cancelExport(ctx: Context, call: CallContext, id: number):
       throw new ServiceError('wrong_state', `The export is ${status} and can't be cancelled any more.`);
     }
     await cancelJob(tx, { kind: 'export', subjectId: id, accountId: call.accountId });
-    await tell(tx, call, 'export.finished', { id, status: 'cancelled' });
+    await announce(tx, call, 'export.finished', { id, status: 'cancelled' });
     return id;
   };
-  await transact(ctx, (tx) => doOnce(tx, call, () => cancel(tx)));
+  await transact(ctx, (tx) => idempotent(tx, call, () => cancel(tx)));
   return findExport(ctx, call, id);
 }
 
 type Filter = { table_definition_key?: string | undefined; branch_id?: number | undefined };
 
-/** The account's exports of tables that the caller may see, each with the link to its file. */
-export async function listExports(ctx: Context, call: CallContext, filter: Filter, list: ListQuery) {
+/** The account's exports of tables that the caller may view, each with the link to its file. */
+export async function listExports(ctx: JobsContext, call: CallContext, filter: Filter, list: ListQuery) {
   const reach = await readReach(ctx.rights, call, 'view', { fresh: true });
   const open = {
     branch_id: { notIn: reach.closedBranchIds },
@@ -285,14 +291,17 @@ const contentTypes = {
   parquet: 'application/vnd.apache.parquet',
 } as const satisfies Record<FileFormat, string>;
 
-/** What the file of an export is. */
+/** The content type of an export's file. */
 export const contentTypeOf = ({ format, gzip }: Pick<data_export, 'format' | 'gzip'>): string =>
   gzip ? 'application/gzip' : contentTypes[format as FileFormat];
 
 const toNumber = (value: bigint | null) => (value === null ? null : Number(value));
 
-/** An export as a caller sees it, with a fresh link to its file while that is kept. */
-export async function showExport(ctx: Pick<Context, 'store'>, row: data_export): Promise<z.input<typeof exportSchema>> {
+/** An export as shown to a caller, with a fresh link to its file until the file expires. */
+export async function showExport(
+  ctx: Pick<JobsContext, 'store'>,
+  row: data_export,
+): Promise<z.input<typeof exportSchema>> {
   return {
     id: row.id,
     branch_id: row.branch_id,
@@ -321,7 +330,7 @@ export async function showExport(ctx: Pick<Context, 'store'>, row: data_export):
   };
 }
 
-async function downloadUrl(ctx: Pick<Context, 'store'>, row: data_export): Promise<string | null> {
+async function downloadUrl(ctx: Pick<JobsContext, 'store'>, row: data_export): Promise<string | null> {
   const { status, object_key, file_expires_at, finished_at } = row;
   if (status !== 'completed' || !object_key || !finished_at || !file_expires_at || file_expires_at <= new Date())
     return null;

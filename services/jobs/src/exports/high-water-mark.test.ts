@@ -12,7 +12,7 @@ describe('a high-water mark', () => {
     ['2024-01-01T00:00:00.123999Z', '2024-01-01T00:00:00.123Z'],
     ['2024-01-01T00:00:00.999999999', '2024-01-01T00:00:00.999Z'],
     ['2024-01-01T00:00:00+23:59', '2023-12-31T00:01:00.000Z'],
-  ])('%s is taken as %s, which is taken as it is', (given, taken) => {
+  ])('%s is read as %s, which is read as itself', (given, taken) => {
     expect(highWaterMarkSchema.parse(given)).toBe(taken);
     expect(highWaterMarkSchema.parse(taken)).toBe(taken);
   });

@@ -1,59 +1,59 @@
-// Opens a file that was sent, in whatever format it is.
-import { type CsvStyle, openCsv } from '../csv/csv-file.ts';
-import { fileError } from '../csv/file-error.ts';
-import { gunzip } from '../csv/gunzip.ts';
-import { type Encoding, textBytes } from '../csv/text-bytes.ts';
-import { detectFormat, type FileFormat, isGzip, isParquet, isZip } from './file-format.ts';
-import { openIsolated } from './isolated-file.ts';
-import type { IsolatedFormat } from './isolated-messages.ts';
-import { openJson } from './json-file.ts';
-import type { FileSource, TableFile } from './table-file.ts';
+// Opens a file in any supported format.
+import { type CsvStyle, openCsv } from './csv/csv-reader.ts';
+import type { IsolatedFormat } from './isolation/isolated-messages.ts';
+import { openIsolated } from './isolation/isolated-reader.ts';
+import { openJson } from './json/json-reader.ts';
+import { fileError } from './table-file/file-error.ts';
+import { detectFormat, type FileFormat, isGzip, isParquet, isZip } from './table-file/file-format.ts';
+import { gunzip } from './table-file/gunzip.ts';
+import type { FileSource, TableFile } from './table-file/table-file.ts';
+import { type Encoding, textBytes } from './table-file/text-bytes.ts';
 
-export type Wanted = {
-  /** What the sender says it is; undefined: what it looks like. */
+export type OpenOptions = {
+  /** The declared format; undefined: detected. */
   format: FileFormat | undefined;
-  /** Of text, what is known beforehand. */
+  /** The known style of text. */
   style: Partial<CsvStyle> & { encoding?: Encoding | undefined };
-  /** Names that a right header would have, as `foldName` makes them. */
+  /** Names that a correct header would contain, as `foldName` makes them. */
   expected: ReadonlySet<string>;
   /** The columns of the table. */
   columns: readonly string[];
-  /** How many columns a file without a header should have. */
+  /** The expected number of columns of a file without a header. */
   width?: number | undefined;
   /**
-   * Whether rows that can't be read are told one by one, where the format lets go on behind them.
+   * Whether unreadable rows are reported one by one, if the format allows reading on after them.
    */
   rejectsRows?: boolean | undefined;
 };
 
 const headBytes = 4096;
 
-/** Reads as much as it takes to know the header. What is wrong with the file is a file error. */
-export async function openTableFile(source: FileSource, wanted: Wanted): Promise<TableFile> {
+/** Reads as much as the header takes. Problems of the file are file errors. */
+export async function openTableFile(source: FileSource, options: OpenOptions): Promise<TableFile> {
   const head = await firstBytes(source.range(0, Math.min(headBytes, source.size)));
   const packed = isGzip(head);
   const inside = packed ? await firstBytes(gunzip(source.open())) : head;
-  const format = wanted.format ?? detectFormat(inside);
-  const { encoding, ...style } = wanted.style;
+  const format = options.format ?? detectFormat(inside);
+  const { encoding, ...style } = options.style;
   if (style.hasHeader === false && format !== 'csv' && format !== 'tsv')
     throw fileError('A file without a header can only be CSV or TSV; the mapping says that this one has none.');
   switch (format) {
     case 'xlsx':
     case 'parquet':
       requireForm(format, inside);
-      // Their parts are read in any order, which can't be done in a packed file.
-      return openIsolated(packed ? await source.keep(gunzip(source.open())) : source, format);
+      // Their parts are read in any order, which a packed file does not allow.
+      return openIsolated(packed ? await source.spool(gunzip(source.open())) : source, format);
     case 'json':
     case 'ndjson':
-      return openJson(() => textBytes(source.open(), encoding), { format, columns: wanted.columns });
+      return openJson(() => textBytes(source.open(), encoding), { format, columns: options.columns });
     default:
       return openCsv(textBytes(source.open(), encoding), {
         ...style,
         delimiter: format === 'tsv' ? '\t' : style.delimiter,
         hasHeader: style.hasHeader ?? true,
-        expected: wanted.expected,
-        width: wanted.width,
-        rejectsRows: wanted.rejectsRows,
+        expected: options.expected,
+        width: options.width,
+        rejectsRows: options.rejectsRows,
       });
   }
 }

@@ -1,15 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { copiedRows } from './copied-rows.ts';
-import { fileOf, problemOf, readAll } from './given-files.ts';
+import { fileOf, problemOf, readAll } from '../../tests/formats/files.ts';
+import { writeTsv } from './csv/tsv-writer.ts';
+import { writeJson, writeNdjson } from './json/json-writer.ts';
 import { openTableFile } from './open-file.ts';
-import { writeParquet } from './written-parquet.ts';
-import { type WrittenColumn, writeJson, writeNdjson, writeTsv } from './written-text.ts';
-import { writeXlsx } from './written-xlsx.ts';
+import { writeParquet } from './parquet/parquet-writer.ts';
+import { copiedRows, type ExportColumn } from './table-file/copied-rows.ts';
+import { writeXlsx } from './xlsx/xlsx-writer.ts';
 
 const writers = { tsv: writeTsv, ndjson: writeNdjson, json: writeJson, xlsx: writeXlsx };
 
-const columns: WrittenColumn[] = [
+const columns: ExportColumn[] = [
   { name: 'text', dataType: 'string' },
   { name: 'whole', dataType: 'bigint' },
   { name: 'small', dataType: 'integer' },
@@ -58,7 +59,7 @@ const withoutLastZeros = (fraction: string) => fraction.replace(/(\.\d*?)0+$/, '
 // The same text for the same value.
 function canonical(value: string | null, i: number): string | null {
   if (value === null) return null;
-  const { dataType } = columns[i] as WrittenColumn;
+  const { dataType } = columns[i] as ExportColumn;
   if (dataType === 'decimal')
     return withoutLastZeros(value)
       .replace(/^(-?)0+(?=\d)/, '$1')
@@ -102,8 +103,8 @@ async function readAgain(bytes: Uint8Array) {
   }
 }
 
-describe('what was exported', () => {
-  it.each(['ndjson', 'json', 'xlsx', 'parquet'] as const)('as %s is imported as what it was', async (format) => {
+describe('an exported file', () => {
+  it.each(['ndjson', 'json', 'xlsx', 'parquet'] as const)('as %s is imported unchanged', async (format) => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
         const filled = rows.filter((each) => each.some((cell) => cell !== null)) as (string | null)[][];
@@ -116,7 +117,7 @@ describe('what was exported', () => {
     );
   });
 
-  it('as TSV, packed, is imported as what it was', async () => {
+  it('as gzipped TSV is imported unchanged', async () => {
     const line = [
       'a "b"',
       '-1',
@@ -135,7 +136,7 @@ describe('what was exported', () => {
     expect(read.map(({ cells }) => cells)).toEqual([line]);
   });
 
-  it('in many rows and groups keeps their order', async () => {
+  it('with many rows and groups keeps their order', async () => {
     const rows = Array.from({ length: 25_000 }, (_, i) => [`${i}`, ...Array(11).fill(null)]);
     for (const format of ['xlsx', 'parquet'] as const) {
       const read = await readAgain(await written(format, rows));
@@ -143,7 +144,7 @@ describe('what was exported', () => {
     }
   });
 
-  it('as a workbook says when a text is longer than a cell of one', async () => {
+  it('as a workbook fails when a text is longer than a cell allows', async () => {
     const some = [{ name: 'text', dataType: 'string' }];
     expect((await written('xlsx', [['x'.repeat(32_767)]], some)).length).toBeGreaterThan(0);
     expect(await problemOf(written('xlsx', [['x'.repeat(32_768)]], some))).toContain('The cell text of row 2');

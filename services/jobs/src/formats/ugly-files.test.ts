@@ -1,16 +1,17 @@
-// Files as people and programs send them, each with what is to come of it: rows as the data service gets them, or why not.
+// Files as people and programs really send them, with the result of each: rows as data receives
+// them, or the error.
 import { gzipSync } from 'node:zlib';
 import { unreadableFiles } from '@almanac/testkit/ugly-files';
 import { textRow, workbookOf } from '@almanac/testkit/workbooks';
 import { parse } from 'csv-parse/sync';
-import type { FileFormat } from './file-format.ts';
-import { fileOf, problemOf, readAll } from './given-files.ts';
-import { openTableFile, type Wanted } from './open-file.ts';
+import { fileOf, problemOf, readAll } from '../../tests/formats/files.ts';
+import { type OpenOptions, openTableFile } from './open-file.ts';
+import type { FileFormat } from './table-file/file-format.ts';
 
 const names = ['code', 'name'];
 const types = { code: 'string', name: 'text' };
 
-async function read(content: string | Uint8Array, format?: FileFormat, style: Wanted['style'] = {}) {
+async function read(content: string | Uint8Array, format?: FileFormat, style: OpenOptions['style'] = {}) {
   const wanted = { format, style, width: 2, expected: new Set(names), columns: names };
   const file = await openTableFile(fileOf(content, 64 * 1024), wanted);
   try {
@@ -35,7 +36,7 @@ const utf16be = (text: string) => utf16le(text).swap16();
 const windows = (text: string) => Buffer.from(text, 'latin1');
 const large = 'x'.repeat(10 * 1024 * 1024);
 
-describe('a file that is ugly, but can be read:', () => {
+describe('an ugly but readable file:', () => {
   it.each<[string, string | Uint8Array, FileFormat, (string | null)[][]]>([
     ['CSV with a byte order mark', '\ufeffcode,name\nA,1\n', 'csv', [['A', '1']]],
     [
@@ -131,7 +132,7 @@ describe('a file that is ugly, but can be read:', () => {
     expect([file.format, found]).toEqual([format, rows]);
   });
 
-  it.each<[string, string | Uint8Array, Wanted['style'], string[], string[][]]>([
+  it.each<[string, string | Uint8Array, OpenOptions['style'], string[], string[][]]>([
     [
       'without a header',
       '\r\n7;1,5\r\n08;2,5',
@@ -200,7 +201,7 @@ describe('a file that is ugly, but can be read:', () => {
   });
 });
 
-describe('a file that can not be read says why:', () => {
+describe('an unreadable file says why:', () => {
   it.each(unreadableFiles)('$what', async (given) => {
     expect(await problemOf(read(await given.content, given.format, given.style))).toContain(given.problem);
   });

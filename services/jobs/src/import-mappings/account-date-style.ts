@@ -1,12 +1,12 @@
-// How an account writes dates: what holds for files of which neither a mapping nor an import says
-// another.
+// The date style of an account: the default for files when neither the mapping nor the import
+// states one.
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import { dateStyles, type Mapping } from './mapping.ts';
 
-/** The account's date style, as its administrators have set it by now. */
+/** The current date style of the account. */
 export async function readAccountDateStyle(
-  ctx: Pick<Context, 'identity'>,
+  ctx: Pick<JobsContext, 'identity'>,
   caller: RpcCaller,
 ): Promise<Mapping['date_style']> {
   const { date_style } = await ctx.identity.GetAccount(caller, {});

@@ -1,4 +1,4 @@
-// Hears that a table definition was cloned and gives the clone the import mappings of its source (design 3.4).
+// When a table definition is cloned, gives the clone the import mappings of its source.
 
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
@@ -6,7 +6,7 @@ import { type MessageOf, messageId } from '@almanac/service-kit/messaging/bus/re
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { lockMappings, transact } from '../transaction.ts';
 import { mappingOf } from './mapping.ts';
@@ -21,11 +21,11 @@ const payloads = {
 };
 
 /** Consumes the event for as long as the bus runs. */
-export function consumeClones(ctx: Pick<Context, 'prisma'>, bus: Bus): Promise<void> {
+export function consumeClones(ctx: Pick<JobsContext, 'prisma'>, bus: Bus): Promise<void> {
   return bus.consume(queue, payloads, (message) => receive(ctx, message));
 }
 
-async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: MessageOf<typeof payloads>): Promise<void> {
+async function receive(ctx: Pick<JobsContext, 'prisma'>, { id, payload }: MessageOf<typeof payloads>): Promise<void> {
   const { account_id, source_id, table_definition_id } = payload;
   await transact(ctx, async (tx) => {
     if (!(await receiveOnce(prismaSql(tx), queue, id))) return;
@@ -34,7 +34,7 @@ async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: MessageOf<
       where: { account_id, table_definition_id: source_id },
       orderBy: { id: 'asc' },
     });
-    // What somebody has made for the clone meanwhile stays: its names, and its default.
+    // Mappings made for the clone since then stay: their names, and their default.
     const mine = { account_id, table_definition_id };
     const kept = await tx.import_mapping.findMany({ where: mine, select: { name: true, is_default: true } });
     const hasDefault = kept.some(({ is_default }) => is_default);
@@ -43,7 +43,7 @@ async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: MessageOf<
     await tx.import_mapping.createMany({
       data: missing.map((source) => ({
         ...mine,
-        ...copied(source),
+        ...copyOf(source),
         is_default: source.is_default && !hasDefault,
       })),
       skipDuplicates: true,
@@ -51,7 +51,7 @@ async function receive(ctx: Pick<Context, 'prisma'>, { id, payload }: MessageOf<
   });
 }
 
-function copied(
+function copyOf(
   source: import_mapping,
 ): Omit<Prisma.import_mappingCreateManyInput, 'account_id' | 'table_definition_id'> {
   const { id: _id, ...mapping } = mappingOf(source);

@@ -4,13 +4,10 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { delimiters, quotes } from '../csv/csv-file.ts';
-import { encodings } from '../csv/text-bytes.ts';
-import { fileFormats } from '../formats/file-format.ts';
-import { repeatable } from '../repeated-requests.ts';
-import { sampleShape } from '../samples/samples.routes.ts';
-import { readAccountDateStyle } from './account-date-style.ts';
+import type { JobsContext } from '../context.ts';
+import { delimiters, quotes } from '../formats/csv/csv-reader.ts';
+import { encodings } from '../formats/table-file/text-bytes.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import {
   createMapping,
   deleteMapping,
@@ -22,21 +19,24 @@ import {
   showMapping,
   updateMapping,
 } from './import-mappings.ts';
-import { dateStyles, decimalSeparators, mostEntries } from './mapping.ts';
-import { proposeMapping } from './propose-mapping.ts';
+import { dateStyles, decimalSeparators, maxEntries } from './mapping.ts';
 
 const tag = 'Import mappings';
 const id = { id: idTextSchema };
 const resource = 'import_mapping';
 const time = z.iso.datetime();
-const dateStyle = z.enum(dateStyles);
-const decimalSeparator = z.enum(decimalSeparators).nullable();
-const delimiter = z.enum(delimiters).nullable();
-const quote = z.enum(quotes).nullable();
-const encoding = z.enum(encodings).nullable();
+
+export const styleSchemas = {
+  date_style: z.enum(dateStyles),
+  decimal_separator: z.enum(decimalSeparators).nullable(),
+  delimiter: z.enum(delimiters).nullable(),
+  quote: z.enum(quotes).nullable(),
+  encoding: z.enum(encodings).nullable(),
+};
+const { date_style, decimal_separator, delimiter, quote, encoding } = styleSchemas;
 
 /** Entries of a value_map, and characters of each text in it. */
-const mostMapped = 1000;
+const maxValueMapSize = 1000;
 
 export const columnMappingSchema = z.object({
   source_column: z.string(),
@@ -54,8 +54,8 @@ const mappingSchema = z.object({
   id: z.int(),
   table_definition_id: z.int(),
   name: z.string(),
-  date_style: dateStyle,
-  decimal_separator: decimalSeparator,
+  date_style,
+  decimal_separator,
   delimiter,
   quote,
   encoding,
@@ -67,8 +67,8 @@ const mappingSchema = z.object({
 });
 
 const optional = {
-  date_style: dateStyle.optional().meta({ description: "Of a new mapping that doesn't say: the account's." }),
-  decimal_separator: decimalSeparator.optional().meta({
+  date_style: date_style.optional().meta({ description: "Of a new mapping that doesn't say: the account's." }),
+  decimal_separator: decimal_separator.optional().meta({
     description:
       'Of numbers, whose whole parts may then be in groups of three (1.234,5 or 1,234.5). Null: as JSON writes numbers.',
   }),
@@ -106,10 +106,12 @@ const optional = {
               'True: cells hold what the referenced table is shown by, not its key; a name: what it has in that column.',
           }),
         value_map: z
-          .record(z.string(), z.string().max(mostMapped).nullable())
-          .refine((map) => Object.keys(map).length <= mostMapped, { error: `has more than ${mostMapped} entries` })
-          .refine((map) => Object.keys(map).every(({ length }) => length <= mostMapped), {
-            error: `has a text of more than ${mostMapped} characters`,
+          .record(z.string(), z.string().max(maxValueMapSize).nullable())
+          .refine((map) => Object.keys(map).length <= maxValueMapSize, {
+            error: `has more than ${maxValueMapSize} entries`,
+          })
+          .refine((map) => Object.keys(map).every(({ length }) => length <= maxValueMapSize), {
+            error: `has a text of more than ${maxValueMapSize} characters`,
           })
           .nullish()
           .meta({
@@ -117,7 +119,7 @@ const optional = {
               'What cells stand for, by their text, such as {"X": "true", "": "false"}; "": cells without a value, null: no value. At most 1,000.',
           }),
         otherwise: z
-          .union([z.enum(['keep', 'reject']), z.strictObject({ value: z.string().max(mostMapped).nullable() })])
+          .union([z.enum(['keep', 'reject']), z.strictObject({ value: z.string().max(maxValueMapSize).nullable() })])
           .nullish()
           .meta({ description: 'What becomes of values that the value_map does not have; keep when not given.' }),
         round: z
@@ -128,41 +130,13 @@ const optional = {
           .meta({ description: 'Of decimals and integers: how many decimal places stay, half away from zero.' }),
       }),
     )
-    .max(mostEntries)
+    .max(maxEntries)
     .optional()
     .meta({ description: 'A target_column of null leaves the file column out.' }),
 };
 
-const suggestionSchema = z.object({
-  import_mapping: z
-    .object({
-      table_definition_id: z.int(),
-      date_style: dateStyle,
-      decimal_separator: decimalSeparator,
-      delimiter,
-      quote,
-      has_header: z.boolean(),
-      column_mappings: z.array(columnMappingSchema),
-    })
-    .meta({ description: 'With a name, a body for POST /import_mappings.' }),
-  columns: z.array(
-    z.object({
-      source_column: z.string(),
-      target_column: z.string().nullable(),
-      confidence: z.number().min(0).max(1),
-      notes: z.array(z.string()),
-    }),
-  ),
-  unmatched_source_columns: z.array(z.string()).meta({ description: 'The mapping leaves them out.' }),
-  unmatched_target_columns: z.array(z.string()),
-  ambiguous_date_columns: z.array(z.string()),
-  questions: z.array(z.string()).meta({ description: 'What to decide before the mapping is used.' }),
-  format: z.enum(fileFormats),
-  rows: z.int().meta({ description: 'How many were looked at.' }),
-});
-
 /** Every endpoint about import mappings. */
-export function importMappingRoutes(ctx: Context): Route[] {
+export function importMappingRoutes(ctx: JobsContext): Route[] {
   return [
     route({
       method: 'GET',
@@ -173,23 +147,6 @@ export function importMappingRoutes(ctx: Context): Route[] {
       response: pageSchema(mappingSchema),
       handle: ({ call, query }) =>
         listMappings(ctx, call, query.table_definition_id, readListQuery(query, mappingFields)),
-    }),
-    route({
-      method: 'POST',
-      path: '/import_mappings/suggest',
-      tag,
-      summary: 'Propose an import mapping from a sample of a file',
-      example: { table_definition_id: 12, sample: 'Code,Name\nCH,Switzerland\n' },
-      description: 'Writes nothing.',
-      extension: true,
-      body: { table_definition_id: idSchema, ...sampleShape },
-      response: suggestionSchema,
-      handle: async ({ call, body }) => {
-        const { table_definition_id, ...sample } = body();
-        const table = await requireTable(ctx, call, table_definition_id);
-        const dateStyle = await readAccountDateStyle(ctx, call);
-        return proposeMapping(table, { tableDefinitionId: table_definition_id, dateStyle }, sample);
-      },
     }),
     route({
       method: 'GET',
@@ -206,7 +163,7 @@ export function importMappingRoutes(ctx: Context): Route[] {
       path: '/import_mappings',
       tag,
       summary: 'Create an import mapping',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       example: {
         table_definition_id: 12,
         import_mapping: {

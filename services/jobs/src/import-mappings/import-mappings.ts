@@ -1,19 +1,20 @@
-// Import mappings: how the columns of files become the columns of one table, kept for reuse. One per table can be its default.
+// Import mappings: how the columns of files become the columns of one table, kept for reuse. One
+// per table can be its default.
 import type { TableDefinition__Output } from '@almanac/protos/generated/almanac/metadata/v1/TableDefinition.ts';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
-import { transactionCode } from '../imports/import-columns.ts';
-import { doOnce, findDone } from '../repeated-requests.ts';
+import { findEarlierResult, idempotent } from '../idempotency.ts';
 import { readPlaces } from '../table-places.ts';
 import { lockMappings, type Transaction, transact } from '../transaction.ts';
 import { readAccountDateStyle } from './account-date-style.ts';
-import { type ColumnMapping, type Mapping, mappingOf, wholeEntry } from './mapping.ts';
+import { transactionCode } from './column-plan.ts';
+import { type ColumnMapping, completeEntry, type Mapping, mappingOf } from './mapping.ts';
 import { type MappedTable, mappingProblems } from './mapping-checks.ts';
 
 export const mappingFields = {
@@ -26,17 +27,17 @@ export const mappingFields = {
   updated_at: 'time',
 } as const;
 
-type GivenEntry = { source_column: string } & {
+type EntryInput = { source_column: string } & {
   [Field in keyof Omit<ColumnMapping, 'source_column'>]?: ColumnMapping[Field] | null | undefined;
 };
 
 export type MappingAttributes = { name?: string | undefined; is_default?: boolean | undefined } & {
   [Field in keyof Omit<Mapping, 'column_mappings'>]?: Mapping[Field] | undefined;
-} & { column_mappings?: GivenEntry[] | undefined };
+} & { column_mappings?: EntryInput[] | undefined };
 
 /** The mappings of tables that the caller may view, of one table when asked. */
 export async function listMappings(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   tableDefinitionId: number | undefined,
   list: ListQuery,
@@ -44,7 +45,7 @@ export async function listMappings(
   const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
   const all: Prisma.import_mappingWhereInput = { account_id: call.accountId, ...ofTable };
   const { AND } = prismaWhere(list.conditions);
-  const where = { ...all, AND: [...AND, ...(await seenBy(ctx, call, all))] };
+  const where = { ...all, AND: [...AND, ...(await visibleTables(ctx, call, all))] };
   const [rows, count] = await Promise.all([
     ctx.prisma.import_mapping.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.import_mapping.count({ where }),
@@ -52,8 +53,8 @@ export async function listMappings(
   return page(rows.map(showMapping), list, count);
 }
 
-// Which tables have mappings is known here, where the tables are is known to metadata.
-async function seenBy(ctx: Context, call: CallContext, all: Prisma.import_mappingWhereInput) {
+// Jobs knows which tables have mappings, metadata knows where the tables are.
+async function visibleTables(ctx: JobsContext, call: CallContext, all: Prisma.import_mappingWhereInput) {
   if (call.userId === undefined) return [];
   const held = await ctx.rights.get(call);
   if (allows(held, 'view', {}) && held.closedBranches.size === 0) return [];
@@ -69,27 +70,27 @@ async function seenBy(ctx: Context, call: CallContext, all: Prisma.import_mappin
 }
 
 /** One mapping of a table that the caller may view. */
-export async function getVisibleMapping(ctx: Context, call: CallContext, id: number): Promise<import_mapping> {
+export async function getVisibleMapping(ctx: JobsContext, call: CallContext, id: number): Promise<import_mapping> {
   const found = await getMapping(ctx, call, id);
   await requireRightOnTable(ctx, call, 'view', found.table_definition_id);
   return found;
 }
 
-async function requireRightOnTable(ctx: Context, call: CallContext, action: Action, id: number): Promise<void> {
+async function requireRightOnTable(ctx: JobsContext, call: CallContext, action: Action, id: number): Promise<void> {
   if (call.userId === undefined) return;
   const places = await readPlaces(ctx, call, [id]);
   const missing = () => notFound('Import mapping');
   await requireRight(ctx.rights, call, action, places.get(id) as Where, { missing });
 }
 
-/** One mapping; another account's is as unknown as none. */
+/** One mapping; one of another account is not found. */
 export async function getMapping(ctx: { prisma: Transaction }, call: CallContext, id: number): Promise<import_mapping> {
   const found = await ctx.prisma.import_mapping.findFirst({ where: { id, account_id: call.accountId } });
   if (!found) throw notFound('Import mapping');
   return found;
 }
 
-/** What a caller sees of it. */
+/** A mapping as shown to a caller. */
 export function showMapping(row: import_mapping) {
   return {
     ...mappingOf(row),
@@ -101,13 +102,17 @@ export function showMapping(row: import_mapping) {
 }
 
 /** Finds the table and requires the right to load it. */
-export async function requireTable(ctx: Context, call: CallContext, tableDefinitionId: number): Promise<MappedTable> {
+export async function requireTable(
+  ctx: JobsContext,
+  call: CallContext,
+  tableDefinitionId: number,
+): Promise<MappedTable> {
   const table = await ctx.metadata.GetTableDefinition(call, { id: tableDefinitionId });
   await requireRight(ctx.rights, call, 'edit', placeOf(table));
   return { ...table, columns: columnsOf(table), findTarget: (id) => findTarget(ctx, call, id) };
 }
 
-// Metadata 0.1.0 tells the names of columns, and nothing else of them.
+// Metadata 0.1.0 sends only the names of columns.
 const columnsOf = ({ columns, column_names }: TableDefinition__Output): MappedTable['columns'] =>
   columns.length > 0
     ? columns
@@ -119,8 +124,12 @@ const placeOf = ({ id, domain_id, branch_id }: TableDefinition__Output): Where =
   tableDefinitionId: id,
 });
 
-// Whoever looks records up learns which there are.
-async function findTarget(ctx: Context, call: CallContext, id: number): Promise<TableDefinition__Output | undefined> {
+// A lookup reveals which records exist, so it needs `view` on their table.
+async function findTarget(
+  ctx: JobsContext,
+  call: CallContext,
+  id: number,
+): Promise<TableDefinition__Output | undefined> {
   try {
     const target = await ctx.metadata.GetTableDefinition(call, { id });
     await requireRight(ctx.rights, call, 'view', placeOf(target));
@@ -131,7 +140,7 @@ async function findTarget(ctx: Context, call: CallContext, id: number): Promise<
   }
 }
 
-const plainMapping: Omit<Mapping, 'date_style'> = {
+const mappingDefaults: Omit<Mapping, 'date_style'> = {
   decimal_separator: null,
   delimiter: null,
   quote: null,
@@ -140,19 +149,19 @@ const plainMapping: Omit<Mapping, 'date_style'> = {
   column_mappings: [],
 };
 
-/** Makes a mapping of the table. */
+/** Creates a mapping of the table. */
 export async function createMapping(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   tableDefinitionId: number,
   table: MappedTable,
   attributes: MappingAttributes & { name: string },
 ): Promise<import_mapping> {
-  const done = await findDone<number>(ctx, call);
+  const done = await findEarlierResult<number>(ctx, call);
   if (done !== undefined) return getMapping(ctx, call, done);
   const date_style = attributes.date_style ?? (await readAccountDateStyle(ctx, call));
-  const data = await checked(ctx, call, table, { ...plainMapping, date_style }, attributes);
-  return write(ctx, call, { table_definition_id: tableDefinitionId }, attributes, (tx) =>
+  const data = await checkMapping(ctx, call, table, { ...mappingDefaults, date_style }, attributes);
+  return saveMapping(ctx, call, { table_definition_id: tableDefinitionId }, attributes, (tx) =>
     tx.import_mapping.create({
       data: {
         account_id: call.accountId,
@@ -166,15 +175,15 @@ export async function createMapping(
   );
 }
 
-/** Changes what is named and nothing else. */
+/** Changes the given attributes and nothing else. */
 export async function updateMapping(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   found: import_mapping,
   table: MappedTable,
   attributes: MappingAttributes,
 ): Promise<import_mapping> {
-  const data: Prisma.import_mappingUpdateManyMutationInput = await checked(
+  const data: Prisma.import_mappingUpdateManyMutationInput = await checkMapping(
     ctx,
     call,
     table,
@@ -183,7 +192,7 @@ export async function updateMapping(
   );
   if (attributes.name !== undefined) data.name = attributes.name;
   if (attributes.is_default !== undefined) data.is_default = attributes.is_default;
-  return write(ctx, call, found, attributes, async (tx) => {
+  return saveMapping(ctx, call, found, attributes, async (tx) => {
     const where = { id: found.id, account_id: call.accountId };
     const { count } = await tx.import_mapping.updateMany({ where, data });
     if (count === 0) throw notFound('Import mapping');
@@ -191,9 +200,9 @@ export async function updateMapping(
   });
 }
 
-// How files are to be read, as far as it is named; 422 when it makes no sense together with what is not.
-async function checked(
-  ctx: Context,
+// Checks the given attributes together with those that stay; 422 when they contradict each other.
+async function checkMapping(
+  ctx: JobsContext,
   call: CallContext,
   table: MappedTable,
   before: Mapping,
@@ -201,7 +210,7 @@ async function checked(
 ): Promise<Partial<Mapping>> {
   const named: Partial<Mapping> = Object.fromEntries(Object.entries(style).filter(([, value]) => value !== undefined));
   const whole: Mapping = { ...before, ...named };
-  if (given) whole.column_mappings = given.map((entry) => ownEntry(entry, table));
+  if (given) whole.column_mappings = given.map((entry) => toEntry(entry, table));
   const problems = [...styleProblems(whole)];
   if (given || style.date_style || style.decimal_separator !== undefined || style.has_header !== undefined)
     problems.push(...(await mappingProblems(ctx, call, table, whole)));
@@ -212,26 +221,28 @@ async function checked(
 const styleProblems = ({ delimiter, decimal_separator }: Mapping) =>
   delimiter === ',' && decimal_separator === ',' ? ["The decimal separator can't be the delimiter"] : [];
 
-// With everything that it leaves unsaid, and the target as the table spells it.
-function ownEntry({ source_column, ...given }: GivenEntry, { columns }: MappedTable): ColumnMapping {
+// The entry with its defaults, and its target spelled as in the table.
+function toEntry({ source_column, ...given }: EntryInput, { columns }: MappedTable): ColumnMapping {
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
-  const entry = wholeEntry({ source_column: source_column.trim(), ...said });
+  const entry = completeEntry({ source_column: source_column.trim(), ...said });
   const target = entry.target_column?.trim().toLowerCase();
   const own = [...columns.map(({ name }) => name), transactionCode].find((name) => name.toLowerCase() === target);
   return own === undefined ? entry : { ...entry, target_column: own };
 }
 
-/** Removes it; imports that took it up go on with what it was. The table may have gone before it. */
-export async function deleteMapping(ctx: Context, call: CallContext, found: import_mapping): Promise<void> {
+/**
+ * Deletes a mapping. Imports that use it keep their copy. The table may have been removed before.
+ */
+export async function deleteMapping(ctx: JobsContext, call: CallContext, found: import_mapping): Promise<void> {
   await requireRightOnTable(ctx, call, 'edit', found.table_definition_id);
   const { count } = await ctx.prisma.import_mapping.deleteMany({ where: { id: found.id, account_id: call.accountId } });
   if (count === 0) throw notFound('Import mapping');
 }
 
-// A new default takes the place of the old one. The locks are those of this release: beside an instance of the one before, which
-// takes none, the partial unique index holds.
-async function write(
-  ctx: Context,
+// A new default replaces the old one. Instances of the previous release take no lock; against those
+// the partial unique index holds.
+async function saveMapping(
+  ctx: JobsContext,
   call: CallContext,
   { id, table_definition_id }: Pick<import_mapping, 'table_definition_id'> & { id?: number },
   attributes: MappingAttributes,
@@ -247,11 +258,11 @@ async function write(
           await tx.import_mapping.updateMany({ where: { ...mine, is_default: true }, data: { is_default: false } });
         return change(tx);
       };
-      const written = await doOnce(tx, call, async () => (await work()).id);
+      const written = await idempotent(tx, call, async () => (await work()).id);
       return getMapping({ prisma: tx }, call, written);
     });
   } catch (error) {
-    if (findSqlState(error) !== '23505') throw error;
+    if (!isUniqueViolation(error)) throw error;
     if (JSON.stringify((error as { meta?: unknown }).meta ?? {}).includes('import_mapping_one_default'))
       throw new ServiceError('unavailable', 'Another default was set at the same moment; try again.', { cause: error });
     throw nameTaken(error);
@@ -260,8 +271,8 @@ async function write(
 
 const nameTaken = (cause?: unknown) => new ServiceError('already_exists', 'Name has already been taken', { cause });
 
-// Names are compared as a reader compares them. Compared here and not by an index: earlier releases tell them apart by their bytes,
-// so that tables may have mappings of one name; those go on and keep it.
+// Names are compared as people compare them, here and not by an index: earlier releases compared
+// bytes, so a table may already have two mappings of one name, which both stay.
 async function requireFreeName(
   tx: Transaction,
   mine: { account_id: number; table_definition_id: number },

@@ -1,11 +1,11 @@
-// Whether a mapping makes sense for a table: asked when it is made or changed, of the table as drafted, and again when an import takes it up,
-// of the table as deployed. What values and formats a column takes is data's to say.
+// Checks whether a mapping fits a table: the draft when the mapping is made or changed, the
+// deployed table when an import uses it. Data checks values and formats of columns.
 import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { isUnimplemented } from '@almanac/service-kit/rpc/client';
-import type { Context } from '../context.ts';
-import { foldName } from '../formats/column-names.ts';
-import { systemColumns, toSource, transactionCode } from '../imports/import-columns.ts';
+import type { JobsContext } from '../context.ts';
+import { foldName } from '../formats/table-file/column-names.ts';
+import { systemColumns, toColumnSource, transactionCode } from './column-plan.ts';
 import type { ColumnMapping, Mapping } from './mapping.ts';
 
 export type MappedColumn = {
@@ -22,43 +22,43 @@ export type MappedColumn = {
 /** A table that columns are mapped to. */
 export type MappedTable = {
   columns: MappedColumn[];
-  /** The table that a foreign key refers to; undefined when it isn't there. */
+  /** The table that a foreign key refers to; undefined when it does not exist. */
   findTarget: (id: number) => Promise<ReferencedTable | undefined>;
 };
 
 export type ReferencedTable = {
   name: string;
   columns: MappedColumn[];
-  /** The column that it is shown by, where somebody has chosen one. */
+  /** The column that represents a row, if one was chosen. */
   lookup_display_column_id?: number | undefined;
 };
 
 type Checked = Pick<Mapping, 'date_style' | 'decimal_separator' | 'has_header' | 'column_mappings'>;
 
-/** Every problem, each a sentence. */
+/** All problems, each a sentence. */
 export async function mappingProblems(
-  ctx: Pick<Context, 'data'>,
+  ctx: Pick<JobsContext, 'data'>,
   call: CallContext,
   { columns, findTarget }: MappedTable,
   mapping: Checked,
 ): Promise<string[]> {
   const byName = new Map(columns.map((column) => [column.name, column]));
   const entries = mapping.column_mappings;
-  const problems = [...entryProblems(entries, byName), ...(mapping.has_header ? [] : placeProblems(entries))];
+  const problems = [...entryProblems(entries, byName), ...(mapping.has_header ? [] : positionProblems(entries))];
   const targets = await findTargets(entries, byName, findTarget);
   for (const entry of entries) problems.push(...lookupProblems(entry, byName, targets));
-  // Of columns that nothing but the name is known of, data would say that they are none.
+  // If only the names of columns are known, data would reject them all.
   const typed = columns.every(({ data_type }) => data_type !== '');
   return [...new Set([...problems, ...(typed ? await sourceProblems(ctx, call, columns, mapping) : [])])];
 }
 
 async function sourceProblems(
-  ctx: Pick<Context, 'data'>,
+  ctx: Pick<JobsContext, 'data'>,
   call: CallContext,
   columns: MappedColumn[],
   { column_mappings, date_style, decimal_separator }: Checked,
 ): Promise<string[]> {
-  // A file may have many more columns than go anywhere.
+  // A file may have many columns that are not imported.
   const names = new Set(columns.map(({ name }) => name));
   const filling = column_mappings.flatMap((entry): [string, ColumnMapping][] =>
     entry.target_column !== null && names.has(entry.target_column) ? [[entry.target_column, entry]] : [],
@@ -66,13 +66,13 @@ async function sourceProblems(
   try {
     const { problems } = await ctx.data.CheckColumnSources(call, {
       columns: columns as WantedColumn[],
-      sources: [...new Map(filling)].map(([target, entry]) => toSource(entry, 0, target)),
+      sources: [...new Map(filling)].map(([target, entry]) => toColumnSource(entry, 0, target)),
       date_style,
       decimal_separator: decimal_separator ?? '',
     });
     return problems;
   } catch (error) {
-    // Data 0.1.0 has no such call; it says when it loads a file what doesn't fit.
+    // Data 0.1.0 lacks this call; it reports misfits when it loads a file.
     if (isUnimplemented(error)) return [];
     throw error;
   }
@@ -107,7 +107,7 @@ function entryProblems(entries: ColumnMapping[], columns: Map<string, MappedColu
   return problems;
 }
 
-const placeProblems = (entries: ColumnMapping[]) =>
+const positionProblems = (entries: ColumnMapping[]) =>
   entries
     .filter(({ source_column }) => !/^[1-9][0-9]{0,3}$/.test(source_column))
     .map(
@@ -115,7 +115,7 @@ const placeProblems = (entries: ColumnMapping[]) =>
         `Source column ${source_column} must be the place of a column, from 1: the mapping is for files without a header`,
     );
 
-// Each table is asked for once, however many entries look something up in it.
+// Each table is requested once, however many entries look something up in it.
 async function findTargets(
   entries: ColumnMapping[],
   byName: Map<string, MappedColumn>,

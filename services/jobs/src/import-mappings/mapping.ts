@@ -1,31 +1,35 @@
-// What an import mapping says, as it is kept: in its own row, and pinned to the import tables that took it up.
-import type { QuoteMark } from '../csv/csv-rows.ts';
-import type { Encoding } from '../csv/text-bytes.ts';
+// The content of an import mapping, as stored in its own row and copied into the import tables that
+// use it.
+import type { QuoteMark } from '../formats/csv/row-scanner.ts';
+import type { Encoding } from '../formats/table-file/text-bytes.ts';
 import type { import_mapping } from '../generated/prisma/client.ts';
 
 export const dateStyles = ['MDY', 'DMY', 'ISO'] as const;
 export const decimalSeparators = ['.', ','] as const;
 
-/** Entries of a mapping; a file may have more columns than go anywhere. */
-export const mostEntries = 1000;
+/** The limit of entries; a file may have more columns than are imported. */
+export const maxEntries = 1000;
 
 export type ColumnMapping = {
-  /** A name of the header; in a file without one the place of the column, from 1. */
+  /** A name in the header; in a file without a header the position of the column, from 1. */
   source_column: string;
   /** Null: left out. */
   target_column: string | null;
   /** A date pattern of PostgreSQL; null: the mapping's date style. */
   format: string | null;
-  /** Stands in cells that are blank. */
+  /** Replaces blank cells. */
   default: string | null;
   trim: boolean;
-  /** True: cells hold what the referenced table is shown by; or the name of another of its columns. */
+  /**
+   * True: cells hold the display value of the referenced table; or the name of another of its
+   * columns.
+   */
   lookup: boolean | string;
-  /** What cells stand for, by their text (empty: those without a value); null: no value. */
+  /** Replacements by the text of cells (empty: cells without a value); null: no value. */
   value_map: Record<string, string | null> | null;
-  /** What becomes of values that the map doesn't have. */
+  /** What happens to values that the map lacks. */
   otherwise: 'keep' | 'reject' | { value: string | null };
-  /** Of numbers, how many decimal places stay. */
+  /** Decimal places that numbers keep. */
   round: number | null;
 };
 
@@ -41,18 +45,18 @@ export type Mapping = {
 
 export type PinnedMapping = Mapping & { id: number; name: string };
 
-const plain = {
+const entryDefaults = {
   ...{ target_column: null, format: null, default: null, trim: false, lookup: false as const },
   ...{ value_map: null, otherwise: 'keep' as const, round: null },
 };
 
-/** One entry with everything that it leaves unsaid. */
-export const wholeEntry = (entry: Partial<ColumnMapping> & { source_column: string }): ColumnMapping => ({
-  ...plain,
+/** An entry with all defaults filled in. */
+export const completeEntry = (entry: Partial<ColumnMapping> & { source_column: string }): ColumnMapping => ({
+  ...entryDefaults,
   ...entry,
 });
 
-/** What the row, or what was pinned of it, says. */
+/** The mapping of a row, or of the copy in an import table. */
 export function mappingOf(row: import_mapping | PinnedMapping): PinnedMapping {
   const { id, name, column_mappings, ...style } = row as PinnedMapping;
   return {
@@ -64,6 +68,6 @@ export function mappingOf(row: import_mapping | PinnedMapping): PinnedMapping {
     quote: style.quote ?? null,
     encoding: style.encoding ?? null,
     has_header: style.has_header ?? true,
-    column_mappings: column_mappings.map(wholeEntry),
+    column_mappings: column_mappings.map(completeEntry),
   };
 }

@@ -1,4 +1,4 @@
-// The tables of an import: adding one, and its file until it is queued.
+// The tables of an import: adding one, and storing its file until it is queued.
 import { randomUUID } from 'node:crypto';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
@@ -6,33 +6,33 @@ import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/e
 import { limits } from '@almanac/service-kit/limits';
 import { administersBranch, needsBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import { requireRight } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
-import { fileFormats } from '../formats/file-format.ts';
+import type { JobsContext } from '../context.ts';
+import {
+  putWithinLimit,
+  releaseObjects,
+  requireFreeStorage,
+  reserveBytes,
+  saveLimit,
+  setCountedBytes,
+  transferReservation,
+} from '../files/account-storage.ts';
+import { newObjectKey } from '../files/object-store/object-store.ts';
+import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
+import { fileFormats } from '../formats/table-file/file-format.ts';
 import { type import_mapping, type import_table, Prisma } from '../generated/prisma/client.ts';
+import { findEarlierResult, idempotent } from '../idempotency.ts';
 import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
 import { mappingProblems } from '../import-mappings/mapping-checks.ts';
-import { newObjectKey } from '../object-store/object-store.ts';
-import { doOnce, findDone } from '../repeated-requests.ts';
-import { before } from '../states.ts';
-import {
-  countBytes,
-  passBytesOn,
-  putCounted,
-  releaseObjects,
-  rememberLimit,
-  requireRoom,
-  reserveBytes,
-} from '../storage.ts';
-import { inDays, keepDays, keepObject } from '../stored-objects.ts';
+import { importTableMachine } from '../states/import-states.ts';
+import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { importTableMachine } from './import-states.ts';
-import { getImport, lockImport, moveImport, noteAction, requireImportRight, requireOpen } from './imports.ts';
-import { newKeyBeside, removeReplaced, urlKeyOf } from './uploads.ts';
+import { getImport, lockImport, moveImport, recordAction, requireImportRight, requireOpen } from './imports.ts';
+import { newApiFileKey, removeReplacedFiles, urlKeyOf } from './uploads.ts';
 
 export const uploadSeconds = 24 * 3600;
-export const tablesPerImport = 100;
+export const maxTablesPerImport = 100;
 export const patterns = ['full', 'incremental', 'incremental_with_delete'] as const;
-/** `auto`: what the file looks like. */
+/** `auto`: detected from the file's content. */
 export const formats = ['auto', ...fileFormats] as const;
 export const onErrors = ['reject_file', 'reject_rows'] as const;
 
@@ -51,40 +51,46 @@ export type NewImportTable = {
 };
 
 /**
- * Adds a table to an import that takes some still; answers it with the URL for its file. It takes the right to edit what is in the
- * import already: whoever adds a table decides who can bring the import to its end.
+ * Adds a table to an import that still accepts some; answers it with the URL for its file. The
+ * caller needs the right to edit every table of the import, since each new table decides who may
+ * complete it.
  */
-export async function addImportTable(ctx: Context, call: CallContext, importId: number, read: () => NewImportTable) {
+export async function addImportTable(
+  ctx: JobsContext,
+  call: CallContext,
+  importId: number,
+  read: () => NewImportTable,
+) {
   const found = await getImport(ctx, call, importId);
   await requireImportRight(ctx, call, found, 'edit');
   const input = read();
-  const done = await findDone<Added>(ctx, call);
-  if (done) return offerUpload(ctx, call, done);
-  const table = await findDeployed(ctx, call, found.branch_id, input);
+  const done = await findEarlierResult<AddedTable>(ctx, call);
+  if (done) return presignUpload(ctx, call, done);
+  const table = await findDeployedTable(ctx, call, found.branch_id, input);
   await requireRight(ctx.rights, call, 'edit', {
     domainId: table.domain_id,
     branchId: table.branch_id,
     tableDefinitionId: table.table_definition_id,
   });
-  const massDeleteBy = await requireToDeleteMuch(ctx, call, table.branch_id, input);
+  const massDeleteBy = await authorizeMassDeletion(ctx, call, table.branch_id, input);
   checkOptions(input);
   const kept = await findMapping(ctx, call, table.table_definition_id, input.import_mapping_id);
   const mapping = kept && mappingOf(kept);
-  if (mapping) await requireFitting(ctx, call, table, mapping);
+  if (mapping) await requireMappingFits(ctx, call, table, mapping);
   const object_key = newObjectKey(call.accountId, 'imports', importId);
-  await rememberLimit(ctx, call);
-  const add = async (tx: Transaction): Promise<Added> => {
-    requireTaking(await lockImport(tx, call.accountId, importId));
+  await saveLimit(ctx, call);
+  const add = async (tx: Transaction): Promise<AddedTable> => {
+    requireAcceptsFiles(await lockImport(tx, call.accountId, importId));
     const others = await tx.import_table.findMany({ where: { import_id: importId, account_id: call.accountId } });
-    if (others.length >= tablesPerImport)
-      throw validationFailed(`The import has ${others.length} tables; at most ${tablesPerImport} fit into one.`);
+    if (others.length >= maxTablesPerImport)
+      throw validationFailed(`The import has ${others.length} tables; at most ${maxTablesPerImport} fit into one.`);
     if (others.some(({ table_definition_id }) => table_definition_id === table.table_definition_id))
       throw validationFailed(`The table ${table.key} is part of this import already.`);
-    await keepObject(tx, call.accountId, object_key, inDays(keepDays.upload));
-    await requireRoom(tx, call);
+    await recordObject(tx, call.accountId, object_key, daysFromNow(retentionDays.upload));
+    await requireFreeStorage(tx, call);
     await reserveBytes(tx, call, object_key, { least: input.file_size ?? 0 });
     await moveImport(tx, call.accountId, importId, 'add_table');
-    await noteAction(tx, call, importId, 'add_table', table.key);
+    await recordAction(tx, call, importId, 'add_table', table.key);
     const { id } = await tx.import_table.create({
       data: {
         account_id: call.accountId,
@@ -97,7 +103,7 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
         on_error: input.on_error ?? 'reject_file',
         dry_run: input.dry_run ?? false,
         allow_mass_delete: input.allow_mass_delete ?? false,
-        mass_delete_percent: input.mass_delete_percent ?? usualPercent,
+        mass_delete_percent: input.mass_delete_percent ?? defaultMassDeletePercent,
         mass_delete_by: massDeleteBy,
         safe_cells: input.safe_cells ?? false,
         import_mapping_id: mapping?.id ?? null,
@@ -111,20 +117,21 @@ export async function addImportTable(ctx: Context, call: CallContext, importId: 
     });
     return { id, object_key };
   };
-  return offerUpload(ctx, call, await transact(ctx, (tx) => doOnce(tx, call, () => add(tx))));
+  return presignUpload(ctx, call, await transact(ctx, (tx) => idempotent(tx, call, () => add(tx))));
 }
 
-type Added = { id: number; object_key: string };
+type AddedTable = { id: number; object_key: string };
 
-// Asked for again the URL is for the same place, where only files that came by it lie, and for no longer than the first one.
-async function offerUpload(ctx: Context, call: CallContext, { id, object_key }: Added) {
+// A repeated request gets a URL for the same key, which only receives files of that URL, with the
+// same expiry as the first.
+async function presignUpload(ctx: JobsContext, call: CallContext, { id, object_key }: AddedTable) {
   const made = await ctx.prisma.import_table.findFirst({ where: { id, account_id: call.accountId } });
   if (!made) throw notFound('Import table');
   const expiresSeconds = Math.max(Math.ceil((made.upload_expires_at.getTime() - Date.now()) / 1000), 1);
   return { made, upload_url: await ctx.store.presignPut(object_key, { expiresSeconds }) };
 }
 
-async function findDeployed(ctx: Context, call: CallContext, branchId: number, input: NewImportTable) {
+async function findDeployedTable(ctx: JobsContext, call: CallContext, branchId: number, input: NewImportTable) {
   const { table_definition_id, table_definition_key } = input;
   if ((table_definition_id === undefined) === (table_definition_key === undefined))
     throw new ServiceError('bad_request', 'Give either table_definition_id or table_definition_key.');
@@ -136,17 +143,17 @@ async function findDeployed(ctx: Context, call: CallContext, branchId: number, i
   throw new ServiceError('not_found', `Table ${table_definition_id} is not deployed on the branch of the import.`);
 }
 
-const usualPercent = 50;
+const defaultMassDeletePercent = 50;
 
-// To allow more to be deleted than usual is as good as removing the table: on a protected branch administrators decide on that.
-// Answers whose right is asked for again when the load begins.
-async function requireToDeleteMuch(
-  ctx: Context,
+// Allowing more deletions than usual is as good as removing the table, so a protected branch takes
+// an administrator. Answers the user whose right is checked again when the load begins.
+async function authorizeMassDeletion(
+  ctx: JobsContext,
   call: CallContext,
   branchId: number,
-  { allow_mass_delete, mass_delete_percent = usualPercent }: NewImportTable,
+  { allow_mass_delete, mass_delete_percent = defaultMassDeletePercent }: NewImportTable,
 ): Promise<number | null> {
-  if (!call.branching || (!allow_mass_delete && mass_delete_percent <= usualPercent)) return null;
+  if (!call.branching || (!allow_mass_delete && mass_delete_percent <= defaultMassDeletePercent)) return null;
   const { is_protected } = await ctx.metadata.GetBranch(call, { id: branchId });
   if (is_protected && !(await administersBranch(ctx.rights, call, branchId)))
     throw needsBranchAdministrator(call, 'allow mass deletion');
@@ -169,9 +176,9 @@ function checkOptions(input: NewImportTable): void {
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-// The one asked for, else the table's default; null asks for none.
+// The given mapping, else the table's default; null: none.
 async function findMapping(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   tableDefinitionId: number,
   wanted: number | null | undefined,
@@ -190,8 +197,8 @@ async function findMapping(
 }
 
 // The table may have changed since the mapping was made.
-async function requireFitting(
-  ctx: Context,
+async function requireMappingFits(
+  ctx: JobsContext,
   call: CallContext,
   table: DeployedTable__Output,
   mapping: PinnedMapping,
@@ -209,15 +216,18 @@ async function requireFitting(
   throw validationFailed(problems.map((problem) => `Import mapping ${mapping.name} no longer fits: ${problem}`));
 }
 
-function requireTaking(status: string): void {
+function requireAcceptsFiles(status: string): void {
   requireOpen(status, 'changed');
   if (status === 'processing')
     throw new ServiceError('wrong_state', 'The import is processing; its uploads are complete.');
 }
 
-/** Stores a file that comes through the gateway. A new file replaces an earlier one as long as the import takes files. */
+/**
+ * Stores a file sent through the gateway. It replaces an earlier one as long as the import accepts
+ * files.
+ */
 export async function storeFile(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   ids: { importId: number; tableId: number; declaredBytes: number },
   open: () => AsyncIterable<Uint8Array>,
@@ -230,56 +240,61 @@ export async function storeFile(
     branchId: found.branch_id,
     tableDefinitionId: table.table_definition_id,
   });
-  requireTaking(found.status);
+  requireAcceptsFiles(found.status);
   const { accountId } = call;
-  // A key of its own: what is being read or was pinned is never written over.
-  const object_key = newKeyBeside(table.object_key);
-  await keepObject(ctx.prisma, accountId, object_key, inDays(keepDays.upload));
+  // A new key, since the earlier file may be pinned or in use.
+  const object_key = newApiFileKey(table.object_key);
+  await recordObject(ctx.prisma, accountId, object_key, daysFromNow(retentionDays.upload));
   const urlKey = urlKeyOf(table.object_key);
-  await rememberLimit(ctx, call);
-  // What was reserved for the file counts for the one that comes; what lies there already counts
-  // beside it until it is replaced.
+  await saveLimit(ctx, call);
+  // The reservation for the announced file moves to this one. A file that is already stored counts
+  // as well until it is replaced.
   const isReserved = !(await ctx.store.stat(urlKey));
-  if (isReserved) await passBytesOn(ctx, call, urlKey, object_key);
+  if (isReserved) await transferReservation(ctx, call, urlKey, object_key);
   let stored: { size: number; etag: string };
   try {
     const options = { maxBytes: limits.uploadBytes, declaredBytes: ids.declaredBytes };
-    stored = await putCounted(ctx, call, object_key, open(), options);
+    stored = await putWithinLimit(ctx, call, object_key, open(), options);
   } catch (error) {
-    if (isReserved) await passBytesOn(ctx, call, object_key, urlKey).catch(() => {});
-    await keepObject(ctx.prisma, accountId, object_key, new Date()).catch(() => {});
+    if (isReserved) await transferReservation(ctx, call, object_key, urlKey).catch(() => {});
+    await recordObject(ctx.prisma, accountId, object_key, new Date()).catch(() => {});
     throw error;
   }
   try {
-    return await noteFile(ctx, call, { importId: ids.importId, table, object_key, stored });
+    return await recordFile(ctx, call, { importId: ids.importId, table, object_key, stored });
   } catch (error) {
-    // Of any other failure it is not known whether the table has the file.
+    // After any other failure it is unknown whether the table refers to the file.
     if (error instanceof ServiceError && error.kind === 'wrong_state') await releaseObjects(ctx, call, [object_key]);
     throw error;
   }
 }
 
-type NewFile = { importId: number; table: import_table; object_key: string; stored: { size: number; etag: string } };
+type ReceivedFile = {
+  importId: number;
+  table: import_table;
+  object_key: string;
+  stored: { size: number; etag: string };
+};
 
-async function noteFile(ctx: Context, call: CallContext, { importId, table, object_key, stored }: NewFile) {
+async function recordFile(ctx: JobsContext, call: CallContext, { importId, table, object_key, stored }: ReceivedFile) {
   const { accountId } = call;
   const { replaced, now } = await transact(ctx, async (tx) => {
-    requireTaking(await lockImport(tx, accountId, importId));
+    requireAcceptsFiles(await lockImport(tx, accountId, importId));
     const where = { id: table.id, account_id: accountId };
     const { object_key: replaced } = await tx.import_table.findFirstOrThrow({ where });
     const { count } = await tx.import_table.updateMany({
-      where: { ...where, status: { in: before(importTableMachine, 'upload') } },
+      where: { ...where, status: { in: statesAllowing(importTableMachine, 'upload') } },
       data: { status: 'uploaded', object_key, object_size: stored.size, object_etag: stored.etag },
     });
     if (count === 0) throw new ServiceError('wrong_state', 'The import table takes no file any more.');
     const now = await tx.import_table.findFirstOrThrow({ where });
-    // The key of the pre-signed URL stays noted until the URL's time is over: it may still be written to.
-    await keepObject(tx, accountId, replaced, inDays(2));
-    await countBytes(tx, call, urlKeyOf(replaced), 0);
-    await removeReplaced(ctx, replaced);
+    // The URL may still be written to, so its key stays recorded until the URL expires.
+    await recordObject(tx, accountId, replaced, daysFromNow(2));
+    await setCountedBytes(tx, call, urlKeyOf(replaced), 0);
+    await removeReplacedFiles(ctx, replaced);
     return { replaced, now };
   });
-  // Not at the place of the URL, where a newer one may lie by now.
+  // Not the URL's own key: a newer file may have arrived there.
   if (replaced !== urlKeyOf(replaced)) await releaseObjects(ctx, call, [replaced]);
   return now;
 }

@@ -1,10 +1,10 @@
-// How imports look to a caller: the schemas of the answers, and the answers themselves.
+// The schemas of answers about imports, and the answers.
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { fileFormats } from '../formats/file-format.ts';
+import type { JobsContext } from '../context.ts';
+import { daysFromNow, retentionDays } from '../files/stored-objects.ts';
+import { fileFormats } from '../formats/table-file/file-format.ts';
 import type { data_import, import_action, import_table } from '../generated/prisma/client.ts';
-import { inDays, keepDays } from '../stored-objects.ts';
-import { finishedTableStates, type ImportTableStatus } from './import-states.ts';
+import { finishedTableStates, type ImportTableStatus } from '../states/import-states.ts';
 
 export const importStatus = z.enum([
   'created',
@@ -52,7 +52,7 @@ const rejectionSchema = z.object({
   message: z.string(),
   consequences: count
     .optional()
-    .meta({ description: 'Rows that are rejected only because they refer to this one; told once a row.' }),
+    .meta({ description: 'Rows that are rejected only because they refer to this one; reported once a row.' }),
   cause_row: count.optional().meta({ description: 'The row that has to be mended instead of this one.' }),
 });
 
@@ -133,11 +133,11 @@ export function showImport(row: data_import): z.input<typeof importSchema> {
 }
 
 /** An import with its tables, metrics and history. */
-export async function showImportDetail(ctx: Pick<Context, 'store'>, row: ImportDetail) {
+export async function showImportDetail(ctx: Pick<JobsContext, 'store'>, row: ImportDetail) {
   const import_tables = await Promise.all(row.import_tables.map((table) => showImportTable(ctx, table)));
   return {
     ...showImport(row),
-    progress: total(
+    progress: totalProgress(
       import_tables.map(({ progress }) => progress),
       row.finished_at !== null,
     ),
@@ -154,7 +154,7 @@ export async function showImportDetail(ctx: Pick<Context, 'store'>, row: ImportD
 
 /** One table of an import. */
 export async function showImportTable(
-  ctx: Pick<Context, 'store'>,
+  ctx: Pick<JobsContext, 'store'>,
   row: import_table,
 ): Promise<z.input<typeof importTableSchema>> {
   const { id, import_id, table_definition_id, table_definition_key, dry_run, allow_mass_delete, errors } = row;
@@ -185,9 +185,9 @@ export async function showImportTable(
   };
 }
 
-async function rejectedUrl(ctx: Pick<Context, 'store'>, row: import_table): Promise<string | null> {
+async function rejectedUrl(ctx: Pick<JobsContext, 'store'>, row: import_table): Promise<string | null> {
   const { rejected_key, finished_at } = row;
-  if (!rejected_key || !finished_at || inDays(-keepDays.result) >= finished_at) return null;
+  if (!rejected_key || !finished_at || daysFromNow(-retentionDays.result) >= finished_at) return null;
   return ctx.store.presignGet(rejected_key, {
     expiresSeconds: 3600,
     fileName: `${row.table_definition_key}-rejected-${row.id}.csv`,
@@ -201,12 +201,12 @@ function progressOf(row: import_table): z.input<typeof progressSchema> {
   const bytes_total = toNumber(row.object_size);
   const bytes_processed = Number(row.bytes_processed);
   const finished = (finishedTableStates as string[]).includes(row.status);
-  // All bytes are read before the rows are merged; until then it isn't done.
+  // All bytes are read before the rows are merged, so reading alone never makes 100 %.
   const read = bytes_total ? Math.min(Math.floor((bytes_processed / bytes_total) * 100), 99) : 0;
   return { percent: finished ? 100 : read, bytes_processed, bytes_total, rows_processed: Number(row.rows_processed) };
 }
 
-function total(parts: z.input<typeof progressSchema>[], finished: boolean): z.input<typeof progressSchema> {
+function totalProgress(parts: z.input<typeof progressSchema>[], finished: boolean): z.input<typeof progressSchema> {
   const sum = (pick: (part: z.input<typeof progressSchema>) => number) =>
     parts.reduce((all, part) => all + pick(part), 0);
   const known = parts.filter(({ bytes_total }) => bytes_total !== null);

@@ -1,5 +1,5 @@
-// The work on one import table: bytes go from the object store to the data service, which loads them; then the result is noted
-// together with the end of the job. The load id makes a repeated load answer its first result.
+// Loads one import table: streams the file from the object store to data, then records the result
+// in the transaction that ends the job. The load id makes a repeated load answer its first result.
 import type { BulkLoadOptions } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
 import type { BulkLoadRequest } from '@almanac/protos/generated/almanac/data/v1/BulkLoadRequest.ts';
 import type { BulkLoadResult__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadResult.ts';
@@ -9,22 +9,29 @@ import type { RejectedValue__Output } from '@almanac/protos/generated/almanac/da
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { allows } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
-import type { FileFormat } from '../formats/file-format.ts';
-import { openTableFile, type Wanted } from '../formats/open-file.ts';
-import type { Place, TableFile } from '../formats/table-file.ts';
+import type { JobsContext } from '../context.ts';
+import { putWithinLimit, readFreeBytes, releaseEarlierRuns } from '../files/account-storage.ts';
+import { newObjectKey } from '../files/object-store/object-store.ts';
+import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
+import { type OpenOptions, openTableFile } from '../formats/open-file.ts';
+import type { FileFormat } from '../formats/table-file/file-format.ts';
+import type { ColumnTarget, TableFile } from '../formats/table-file/table-file.ts';
 import type { import_table } from '../generated/prisma/client.ts';
 import { readAccountDateStyle } from '../import-mappings/account-date-style.ts';
+import {
+  expectedNames,
+  expectedWidth,
+  needsTransactionCode,
+  planColumns,
+  positionOf,
+  transactionCode,
+} from '../import-mappings/column-plan.ts';
 import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
-import { newObjectKey } from '../object-store/object-store.ts';
-import { endRun, type Job } from '../queue/jobs.ts';
+import { callerOf, endRun, type Job, type JobCaller } from '../queue/jobs.ts';
 import type { JobHandler } from '../queue/worker.ts';
-import { before } from '../states.ts';
-import { putCounted, readRoom, releaseEarlierRuns } from '../storage.ts';
-import { inDays, keepDays, keepObject } from '../stored-objects.ts';
+import { type ImportTableStatus, importTableMachine } from '../states/import-states.ts';
+import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { expectedNames, expectedWidth, needsCode, planColumns, positionOf, transactionCode } from './import-columns.ts';
-import { type ImportTableStatus, importTableMachine } from './import-states.ts';
 import { finishImport, lockImport } from './imports.ts';
 import { type Progress, storedFile } from './stored-file.ts';
 
@@ -32,27 +39,15 @@ const loadDeadlineMs = 12 * 3_600_000;
 const progressEveryMs = 1_000;
 const rejectionsInline = 100;
 
-export type Caller = { accountId: number; userId?: number; applicationId?: number; requestId?: string };
-
-/** On whose behalf a job works. */
-export function callerOf(job: Job): Caller {
-  return {
-    accountId: job.account_id,
-    ...(job.user_id === null ? {} : { userId: job.user_id }),
-    ...(job.application_id === null ? {} : { applicationId: job.application_id }),
-    ...(job.request_id === null ? {} : { requestId: job.request_id }),
-  };
-}
-
-/** How the worker runs, fails and defers import tables. */
-export function importTableHandler(ctx: Context): JobHandler {
+/** The worker's handler for import tables. */
+export function importTableHandler(ctx: JobsContext): JobHandler {
   return {
     run: (job, signal) => runImportTable(ctx, job, signal),
-    settle: (job, signal) => settleImportTable(ctx, job, signal),
+    resolveOutcome: (job, signal) => resolveImportTable(ctx, job, signal),
     fail: (tx, job, reasons) => failImportTable(tx, job, reasons),
     wait: async (tx, job) => {
       await tx.import_table.updateMany({
-        where: { ...subject(job), status: { in: before(importTableMachine, 'wait') } },
+        where: { ...subject(job), status: { in: statesAllowing(importTableMachine, 'wait') } },
         data: { status: 'uploaded' },
       });
     },
@@ -61,36 +56,37 @@ export function importTableHandler(ctx: Context): JobHandler {
 
 const subject = (job: Job) => ({ id: job.subject_id, account_id: job.account_id });
 
-async function runImportTable(ctx: Context, job: Job, signal: AbortSignal): Promise<void> {
-  const table = await begin(ctx, job);
+async function runImportTable(ctx: JobsContext, job: Job, signal: AbortSignal): Promise<void> {
+  const table = await startTable(ctx, job);
   if (!table) return transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
   const caller = callerOf(job);
   const { load_id, table_definition_id } = table;
   const result = table.data_import.cancel_requested
     ? await ctx.data.CancelLoad(caller, { load_id, table_definition_id }, { deadlineMs: loadDeadlineMs })
     : await load(ctx, caller, table, signal);
-  await noteResult(ctx, job, table, result, signal);
+  await recordResult(ctx, job, table, result, signal);
 }
 
-// Data may have merged the file for an attempt that died before it heard so. Asked in this way, it never will any more.
-async function settleImportTable(ctx: Context, job: Job, signal: AbortSignal): Promise<boolean> {
-  const table = await begin(ctx, job);
+// Data may have merged the file for an attempt that stopped before it got the answer. CancelLoad
+// answers that result, or makes sure that the load never takes effect.
+async function resolveImportTable(ctx: JobsContext, job: Job, signal: AbortSignal): Promise<boolean> {
+  const table = await startTable(ctx, job);
   if (!table) return false;
   const load = { load_id: table.load_id, table_definition_id: table.table_definition_id };
   const result = await ctx.data.CancelLoad(callerOf(job), load, { signal, deadlineMs: loadDeadlineMs });
   if (result.status === 'cancelled' && !table.data_import.cancel_requested) return false;
-  await noteResult(ctx, job, table, result, signal);
+  await recordResult(ctx, job, table, result, signal);
   return true;
 }
 
-async function noteResult(
-  ctx: Context,
+async function recordResult(
+  ctx: JobsContext,
   job: Job,
   table: import_table,
   result: BulkLoadResult__Output,
   signal: AbortSignal,
 ): Promise<void> {
-  const kept = result.rejected > 0 ? await keepRejectedRows(ctx, callerOf(job), table, signal) : { key: null };
+  const kept = result.rejected > 0 ? await storeRejectedRows(ctx, callerOf(job), table, signal) : { key: null };
   const duration = Date.now() - (table.started_at as Date).getTime();
   await transact(ctx, async (tx) => {
     await lockImport(tx, job.account_id, table.import_id);
@@ -99,16 +95,16 @@ async function noteResult(
   });
 }
 
-type BegunTable = import_table & { data_import: { cancel_requested: boolean; branch_id: number } };
+type StartedTable = import_table & { data_import: { cancel_requested: boolean; branch_id: number } };
 
-// Undefined when the table has ended already (a late message, a job done twice).
-async function begin(ctx: Context, job: Job): Promise<BegunTable | undefined> {
+// Undefined when the table has already ended, because a message or a job was repeated.
+async function startTable(ctx: JobsContext, job: Job): Promise<StartedTable | undefined> {
   const { count } = await ctx.prisma.import_table.updateMany({
-    where: { ...subject(job), status: { in: before(importTableMachine, 'begin') } },
+    where: { ...subject(job), status: { in: statesAllowing(importTableMachine, 'begin') } },
     data: { status: 'processing', bytes_processed: 0, rows_processed: 0 },
   });
   if (count === 0) return undefined;
-  // The time of an interrupted attempt counts too.
+  // The duration includes interrupted attempts.
   await ctx.prisma.import_table.updateMany({
     where: { ...subject(job), started_at: null },
     data: { started_at: new Date() },
@@ -119,13 +115,13 @@ async function begin(ctx: Context, job: Job): Promise<BegunTable | undefined> {
   });
 }
 
-// The right was asked for when the table was added; since then the branch may have become
-// protected, or the right may be lost. What an application may is known of its token alone, so it
-// isn't asked again.
-async function requireMassDeleteStill(
-  ctx: Context,
-  caller: Caller,
-  { account_id: accountId, mass_delete_by: userId, data_import: { branch_id: branchId } }: BegunTable,
+// The right was checked when the table was added; the branch may have become protected since, or
+// the right been revoked. The rights of an application come with its token alone, so they are not
+// checked again.
+async function recheckMassDeletion(
+  ctx: JobsContext,
+  caller: JobCaller,
+  { account_id: accountId, mass_delete_by: userId, data_import: { branch_id: branchId } }: StartedTable,
 ): Promise<void> {
   if (userId === null) return;
   const { is_protected } = await ctx.metadata.GetBranch(caller, { id: branchId });
@@ -133,31 +129,32 @@ async function requireMassDeleteStill(
   if (!(await administers(ctx, { accountId, userId }, branchId)))
     throw new ServiceError(
       'forbidden',
-      'Mass deletion was allowed by somebody who is no administrator of the branch or the account any more.',
+      'Mass deletion was allowed by a user who is no longer an administrator of the branch or the account.',
     );
 }
 
-async function administers(ctx: Context, caller: Caller, branchId: number): Promise<boolean> {
+async function administers(ctx: JobsContext, caller: JobCaller, branchId: number): Promise<boolean> {
   try {
     return allows(await ctx.rights.get(caller, { fresh: true }), 'admin', { branchId });
   } catch (error) {
-    if (error instanceof ServiceError && error.kind === 'unauthenticated') return false; // the user is gone
+    // The user no longer exists.
+    if (error instanceof ServiceError && error.kind === 'unauthenticated') return false;
     throw error;
   }
 }
 
 async function load(
-  ctx: Context,
-  caller: Caller,
-  table: BegunTable,
+  ctx: JobsContext,
+  caller: JobCaller,
+  table: StartedTable,
   signal: AbortSignal,
 ): Promise<BulkLoadResult__Output> {
-  await requireMassDeleteStill(ctx, caller, table);
+  await recheckMassDeletion(ctx, caller, table);
   const deployed = await ctx.data.GetDeployedTable(caller, { table_definition_id: table.table_definition_id });
   const mapping = table.mapping === null ? null : mappingOf(table.mapping as PinnedMapping);
   const dateStyle = mapping?.date_style ?? (await readAccountDateStyle(ctx, caller));
-  // While they are merged, the rows lie in data beside the file.
-  const room = await readRoom(ctx, caller, table.object_key);
+  // During the merge data holds the rows in addition to the file, within the free storage.
+  const room = await readFreeBytes(ctx, caller, table.object_key);
   const progress: Progress = { bytes: 0 };
   const saved = { at: performance.now() };
   const source = storedFile(ctx, table, progress, signal);
@@ -166,7 +163,10 @@ async function load(
     style: styleOf(mapping),
     expected: expectedNames(deployed.columns, mapping),
     width: expectedWidth(deployed.columns, mapping),
-    columns: [...deployed.columns.map(({ name }) => name), ...(needsCode(table.pattern) ? [transactionCode] : [])],
+    columns: [
+      ...deployed.columns.map(({ name }) => name),
+      ...(needsTransactionCode(table.pattern) ? [transactionCode] : []),
+    ],
     rejectsRows: table.on_error === 'reject_rows',
   });
   async function* requests(
@@ -175,7 +175,7 @@ async function load(
     const { columns } = plan;
     const style = { date_style: dateStyle, decimal_separator: separatorOf(mapping, file) };
     yield { options: { ...optionsOf(table, file), ...style, ...plan, most_bytes: room } };
-    for await (const chunk of file.rows(placesOf(file, columns, deployed))) {
+    for await (const chunk of file.rows(targetsOf(file, columns, deployed))) {
       signal.throwIfAborted();
       yield { chunk: chunk as Buffer };
       if (performance.now() - saved.at < progressEveryMs) continue;
@@ -190,11 +190,11 @@ async function load(
     return result;
   } finally {
     await file.close();
-    await source.forget();
+    await source.discardCopies();
   }
 }
 
-const styleOf = (mapping: PinnedMapping | null): Wanted['style'] =>
+const styleOf = (mapping: PinnedMapping | null): OpenOptions['style'] =>
   mapping === null
     ? {}
     : {
@@ -204,7 +204,8 @@ const styleOf = (mapping: PinnedMapping | null): Wanted['style'] =>
         hasHeader: mapping.has_header,
       };
 
-// Numbers of other formats are numbers: whatever the mapping says of text, 1.5 is what JSON or a workbook writes.
+// Numbers in JSON or a workbook are numbers: a mapping's decimal separator applies to text formats
+// only.
 const separatorOf = (mapping: PinnedMapping | null, { format }: TableFile) =>
   (format === 'csv' || format === 'tsv' ? mapping?.decimal_separator : null) ?? '';
 
@@ -220,39 +221,43 @@ const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
   file_columns: header,
 });
 
-function placesOf(file: TableFile, columns: ColumnSource[], deployed: DeployedTable__Output): (Place | undefined)[] {
+function targetsOf(
+  file: TableFile,
+  columns: ColumnSource[],
+  deployed: DeployedTable__Output,
+): (ColumnTarget | undefined)[] {
   const types = new Map(deployed.columns.map(({ name, data_type }) => [name, data_type]));
-  const places: (Place | undefined)[] = file.header.map(() => undefined);
+  const targets: (ColumnTarget | undefined)[] = file.header.map(() => undefined);
   for (const source of columns) {
     const { target_column: target = '', date_format = '' } = source;
-    places[positionOf(source)] = { target, dataType: types.get(target) ?? 'text', formatted: date_format !== '' };
+    targets[positionOf(source)] = { target, dataType: types.get(target) ?? 'text', formatted: date_format !== '' };
   }
-  return places;
+  return targets;
 }
 
-async function saveProgress(ctx: Context, table: import_table, progress: Progress, file: TableFile): Promise<void> {
+async function saveProgress(ctx: JobsContext, table: import_table, progress: Progress, file: TableFile): Promise<void> {
   await ctx.prisma.import_table.updateMany({
     where: { id: table.id, account_id: table.account_id, status: 'processing' },
     data: {
       bytes_processed: progress.bytes,
-      rows_processed: file.rowsSeen(),
+      rows_processed: file.rowsRead(),
       ...(table.format === 'auto' ? { format: file.format } : {}),
     },
   });
 }
 
-type KeptRows = { key: string | null; problem?: string };
+type StoredRejections = { key: string | null; problem?: string };
 
-// Kept beside the import; when data has them no longer, or the account has no room for
-// them, the first hundred are in the row all the same: the rows of the file are loaded by now.
-async function keepRejectedRows(
-  ctx: Context,
-  caller: Caller,
+// Stores all rejected rows in a file. When data no longer has them, or the storage is full, the
+// import still ends: the first hundred are in its row, and the accepted rows are loaded.
+async function storeRejectedRows(
+  ctx: JobsContext,
+  caller: JobCaller,
   table: import_table,
   signal: AbortSignal,
-): Promise<KeptRows> {
+): Promise<StoredRejections> {
   const key = newObjectKey(table.account_id, 'rejections', table.id);
-  await keepObject(ctx.prisma, table.account_id, key, inDays(keepDays.unfinishedResult));
+  await recordObject(ctx.prisma, table.account_id, key, daysFromNow(retentionDays.unfinishedResult));
   const rows = async function* () {
     for await (const { chunk } of ctx.data.ReadRejectedRows(caller, { load_id: table.load_id }, { signal }))
       yield chunk;
@@ -260,7 +265,7 @@ async function keepRejectedRows(
   try {
     await releaseEarlierRuns(ctx, caller, key, table.rejected_key);
     const options = { maxBytes: limits.uploadBytes, contentType: 'text/csv; charset=utf-8', signal };
-    await putCounted(ctx, caller, key, rows(), options);
+    await putWithinLimit(ctx, caller, key, rows(), options);
     return { key };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -272,18 +277,18 @@ async function keepRejectedRows(
   }
 }
 
-type Extras = KeptRows & { duration: number };
+type ResultExtras = StoredRejections & { duration: number };
 
 async function finish(
   tx: Transaction,
   job: Job,
   table: import_table,
   result: BulkLoadResult__Output,
-  { duration, key: rejectedKey, problem }: Extras,
+  { duration, key: rejectedKey, problem }: ResultExtras,
 ): Promise<void> {
   const status = outcomeOf(result);
   await tx.import_table.updateMany({
-    where: { ...subject(job), status: { in: before(importTableMachine, 'finish', status) } },
+    where: { ...subject(job), status: { in: statesAllowing(importTableMachine, 'finish', status) } },
     data: {
       status,
       rows_read: result.rows_read,
@@ -299,14 +304,14 @@ async function finish(
       finished_at: new Date(),
     },
   });
-  // A day longer than it is shown, so that no link that is still good finds nothing.
-  if (rejectedKey) await keepObject(tx, job.account_id, rejectedKey, inDays(keepDays.result + 1));
-  const until = status === 'cancelled' ? new Date() : inDays(keepDays.finishedUpload);
-  await keepObject(tx, job.account_id, table.object_key, until);
+  // Kept a day longer than shown, so that no valid link points to a missing file.
+  if (rejectedKey) await recordObject(tx, job.account_id, rejectedKey, daysFromNow(retentionDays.result + 1));
+  const until = status === 'cancelled' ? new Date() : daysFromNow(retentionDays.finishedUpload);
+  await recordObject(tx, job.account_id, table.object_key, until);
   await finishImport(tx, callerOf(job), table.import_id);
 }
 
-// Of data 0.1.0 without what the row is the cause or a consequence of.
+// Data 0.1.0 sends neither `consequences` nor `cause_row`.
 const toRejection = ({ row, column, value, message, consequences, cause_row }: RejectedValue__Output) => ({
   ...{ row, column, value, message },
   ...(consequences === undefined ? {} : { consequences }),
@@ -326,9 +331,9 @@ async function failImportTable(tx: Transaction, job: Job, reasons: string[]): Pr
   if (!table) return;
   await lockImport(tx, job.account_id, table.import_id);
   await tx.import_table.updateMany({
-    where: { ...subject(job), status: { in: before(importTableMachine, 'fail') } },
+    where: { ...subject(job), status: { in: statesAllowing(importTableMachine, 'fail') } },
     data: { status: 'failed', errors: reasons, finished_at: new Date() },
   });
-  await keepObject(tx, job.account_id, table.object_key, inDays(keepDays.finishedUpload));
+  await recordObject(tx, job.account_id, table.object_key, daysFromNow(retentionDays.finishedUpload));
   await finishImport(tx, callerOf(job), table.import_id);
 }

@@ -4,9 +4,9 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { incomingBytes } from '../object-store/incoming.ts';
-import { repeatable } from '../repeated-requests.ts';
+import type { JobsContext } from '../context.ts';
+import { uploadBytes } from '../files/object-store/upload-bytes.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
 import { addImportTable, formats, onErrors, patterns, storeFile } from './import-tables.ts';
 import {
   importDetailSchema,
@@ -31,7 +31,7 @@ const tag = 'Imports';
 const id = { id: idTextSchema };
 
 /** Every endpoint about imports. */
-export function importRoutes(ctx: Context): Route[] {
+export function importRoutes(ctx: JobsContext): Route[] {
   return [
     route({
       method: 'GET',
@@ -83,7 +83,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports/{id}/tables',
       tag,
       summary: 'Add a table to an import',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       example: { table_definition_id: 12, pattern: 'full', format: 'csv', on_error: 'reject_rows' },
       description:
         'Answers a pre-signed URL for the file. Tables are loaded in the order in which they were added: add what others refer to first.',
@@ -107,7 +107,7 @@ export function importRoutes(ctx: Context): Route[] {
           .meta({
             enum: [...formats],
             default: 'auto',
-            description: 'Each may be packed by gzip. auto: told by the first bytes of the file.',
+            description: 'Each may be packed by gzip. auto: detected from the first bytes of the file.',
           }),
         import_mapping_id: idSchema
           .nullish()
@@ -147,7 +147,7 @@ export function importRoutes(ctx: Context): Route[] {
       handle: async ({ call, params, request, response }) => {
         const declaredBytes = Number(request.headers['content-length'] ?? 0);
         const ids = { importId: params.id, tableId: params.table_id, declaredBytes };
-        const table = await storeFile(ctx, call, ids, () => incomingBytes(request, response, limits.uploadBytes));
+        const table = await storeFile(ctx, call, ids, () => uploadBytes(request, response, limits.uploadBytes));
         return showImportTable(ctx, table);
       },
     }),
@@ -156,7 +156,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports/{id}/upload_complete',
       tag,
       summary: 'Signal that the uploads are done',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       description:
         'Every table with a file is queued, one without fails. An import all of whose tables have ended is finalized at once.',
       params: id,
@@ -173,7 +173,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports/{id}/complete',
       tag,
       summary: 'Complete an import by hand',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       description: 'Tables that have not begun are cancelled, running ones finish.',
       params: id,
       response: importDetailSchema,
@@ -189,7 +189,7 @@ export function importRoutes(ctx: Context): Route[] {
       path: '/imports/{id}/cancel',
       tag,
       summary: 'Cancel an import',
-      requestHeaders: repeatable,
+      requestHeaders: idempotencyKeyHeader,
       description:
         'Tables that have not begun are cancelled at once, one that is being read or merged soon after: none of its rows is loaded. What was merged before stays, and its table says so.',
       extension: true,

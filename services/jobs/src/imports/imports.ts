@@ -1,5 +1,4 @@
-// Imports as a whole: making, finding, listing them, and the two ways to end their uploads.
-import { randomUUID } from 'node:crypto';
+// Imports as a whole: creating, finding and listing them, and the two ways to end their uploads.
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
@@ -7,15 +6,16 @@ import { limits } from '@almanac/service-kit/limits';
 import { createdAct } from '@almanac/service-kit/messaging/audit';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { isKnown, missingRight, type Reach } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
+import { readCorrelationCode } from '../correlation-code.ts';
+import { releaseObjects } from '../files/account-storage.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
+import { idempotent } from '../idempotency.ts';
 import { restartJobs } from '../queue/jobs.ts';
-import { doOnce } from '../repeated-requests.ts';
-import { before } from '../states.ts';
-import { releaseObjects } from '../storage.ts';
-import { lockAccount, type Transaction, tell, tellAct, transact } from '../transaction.ts';
+import { finishedTableStates, importMachine, importOutcome, openImportStates } from '../states/import-states.ts';
+import { statesAllowing } from '../states/state-machine.ts';
+import { announce, lockAccount, recordAct, type Transaction, transact } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
-import { finishedTableStates, importMachine, importOutcome, openImportStates } from './import-states.ts';
 import { type ImportDetail, showImport } from './import-view.ts';
 import { urlKeyOf } from './uploads.ts';
 
@@ -28,28 +28,15 @@ export const importFields = {
   updated_at: 'time',
 } as const;
 
-/** Codes are the caller's: any text up to 255 characters; one is made when none is given. */
-export function readCorrelationCode(given: string | null | undefined): string {
-  if (given === undefined || given === null) return randomUUID();
-  const problems = [
-    ...(given.trim() === '' ? ["Correlation code can't be blank"] : []),
-    ...([...given].length > limits.nameCodePoints
-      ? [`Correlation code is too long (maximum is ${limits.nameCodePoints} characters)`]
-      : []),
-  ];
-  if (problems.length > 0) throw validationFailed(problems);
-  return given;
-}
-
 type NewImport = { branch_id: number; correlation_code?: string | null | undefined };
 
 /** Opens an import on a branch of the account; at most ten are open at once. */
-export async function createImport(ctx: Context, call: CallContext, input: NewImport): Promise<ImportDetail> {
+export async function createImport(ctx: JobsContext, call: CallContext, input: NewImport): Promise<ImportDetail> {
   await ctx.metadata.GetBranch(call, { id: input.branch_id });
   requireReach(await readReach(ctx.rights, call, 'edit'), 'edit', input.branch_id);
   const correlation_code = readCorrelationCode(input.correlation_code);
   const id = await transact(ctx, (tx) =>
-    doOnce(tx, call, async () => {
+    idempotent(tx, call, async () => {
       await lockAccount(tx, call.accountId, 'imports');
       const open = await tx.data_import.count({
         where: { account_id: call.accountId, status: { in: openImportStates } },
@@ -67,16 +54,20 @@ export async function createImport(ctx: Context, call: CallContext, input: NewIm
           application_id: call.applicationId ?? null,
         },
       });
-      await noteAction(tx, call, made.id, 'created');
-      await tellAct(tx, call, createdAct('import', { id: made.id, branch_id: made.branch_id, correlation_code }));
+      await recordAction(tx, call, made.id, 'created');
+      await recordAct(tx, call, createdAct('import', { id: made.id, branch_id: made.branch_id, correlation_code }));
       return made.id;
     }),
   );
   return getImport(ctx, call, id);
 }
 
-/** Finds an import with its tables and actions; another account's is as unknown as none. */
-export async function getImport(ctx: Pick<Context, 'prisma'>, call: CallContext, id: number): Promise<ImportDetail> {
+/** Finds an import with its tables and actions. An import of another account is not found. */
+export async function getImport(
+  ctx: Pick<JobsContext, 'prisma'>,
+  call: CallContext,
+  id: number,
+): Promise<ImportDetail> {
   const found = await ctx.prisma.data_import.findFirst({
     where: { id, account_id: call.accountId },
     include: { import_tables: { orderBy: { id: 'asc' } }, actions: { orderBy: { id: 'asc' } } },
@@ -86,11 +77,12 @@ export async function getImport(ctx: Pick<Context, 'prisma'>, call: CallContext,
 }
 
 /**
- * Throws 403 unless the caller has the right on every table of the import, or to some table of the branch while there is none. An
- * import shows rejected rows and the links to them, so it is asked afresh.
+ * Throws 403 unless the caller has the right on every table of the import, or, while it has none,
+ * on some table of the branch. Rights are read fresh, since an import shows rejected rows and links
+ * to them.
  */
 export async function requireImportRight(
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   found: ImportDetail,
   action: 'view' | 'edit',
@@ -110,8 +102,9 @@ export async function requireImportRight(
       });
 }
 
-// Of a private branch: by a right there, or on each of its tables.
-async function isKnownImport(ctx: Context, call: CallContext, { branch_id, import_tables }: ImportDetail) {
+// Whether the caller knows an import on a private branch: by a right on the branch, or on each of
+// its tables.
+async function isKnownImport(ctx: JobsContext, call: CallContext, { branch_id, import_tables }: ImportDetail) {
   const held = await ctx.rights.get(call);
   if (isKnown(held, { branchId: branch_id })) return true;
   return (
@@ -119,8 +112,8 @@ async function isKnownImport(ctx: Context, call: CallContext, { branch_id, impor
   );
 }
 
-// The same as a condition: what is listed is what can be opened.
-function importsIn(reach: Reach): Prisma.data_importWhereInput {
+// The same rule as a query condition, so that a list shows exactly what can be opened.
+function importsWithin(reach: Reach): Prisma.data_importWhereInput {
   const { everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds } = reach;
   const open = { branch_id: { notIn: closedBranchIds } };
   const own = { table_definition_id: { in: tableDefinitionIds } };
@@ -130,15 +123,16 @@ function importsIn(reach: Reach): Prisma.data_importWhereInput {
     OR: [
       { branch_id: { in: branchIds } },
       ...(everywhere ? [open] : []),
-      ...(hasTables ? [{ ...open, import_tables: { every: seen } }] : []), // all of them also when there is none yet
+      // Also true of an import without tables.
+      ...(hasTables ? [{ ...open, import_tables: { every: seen } }] : []),
       { import_tables: { some: own, every: own } },
     ],
   };
 }
 
-/** The account's imports, as far as the caller may view all of their tables. */
-export async function listImports(ctx: Context, call: CallContext, list: ListQuery) {
-  const seen = importsIn(await readReach(ctx.rights, call, 'view'));
+/** The account's imports of which the caller may view every table. */
+export async function listImports(ctx: JobsContext, call: CallContext, list: ListQuery) {
+  const seen = importsWithin(await readReach(ctx.rights, call, 'view'));
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };
   const [rows, count] = await Promise.all([
     ctx.prisma.data_import.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
@@ -147,50 +141,47 @@ export async function listImports(ctx: Context, call: CallContext, list: ListQue
   return page(rows.map(showImport), list, count);
 }
 
-/** Marks the import complete by hand: tables that have not begun are cancelled, running ones finish. */
-export async function completeImport(ctx: Context, call: CallContext, id: number): Promise<void> {
+/** Completes the import by hand: tables not started are cancelled, running ones finish. */
+export async function completeImport(ctx: JobsContext, call: CallContext, id: number): Promise<void> {
   const complete = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'completed');
-    await cancelUnbegun(tx, call.accountId, id);
+    await cancelNotStarted(tx, call.accountId, id);
     await moveImport(tx, call.accountId, id, 'complete');
-    await noteAction(tx, call, id, 'complete');
+    await recordAction(tx, call, id, 'complete');
     await finishImport(tx, call, id);
     return id;
   };
-  await transact(ctx, (tx) => doOnce(tx, call, () => complete(tx)));
-  await releaseCancelled(ctx, call, id);
+  await transact(ctx, (tx) => idempotent(tx, call, () => complete(tx)));
+  await removeCancelledFiles(ctx, call, id);
 }
 
 /**
- * Cancels the import: tables that have not begun at once; one whose load is on its way as soon as its job learns of it. What has been
- * merged by then stays, and its table says so.
+ * Cancels the import. Tables not started are cancelled at once, a running one as soon as its job
+ * learns of it. Merged rows stay, and the table reports them.
  */
-export async function cancelImport(ctx: Context, call: CallContext, id: number): Promise<void> {
+export async function cancelImport(ctx: JobsContext, call: CallContext, id: number): Promise<void> {
   const cancel = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'cancelled');
-    await cancelUnbegun(tx, call.accountId, id);
-    await noteAction(tx, call, id, 'cancel');
+    await cancelNotStarted(tx, call.accountId, id);
+    await recordAction(tx, call, id, 'cancel');
     if (status === 'processing') {
       await tx.data_import.updateMany({ where: { id, account_id: call.accountId }, data: { cancel_requested: true } });
       await restartJobs(tx, { kind: 'import_table', groupId: id, accountId: call.accountId });
       await finishImport(tx, call, id);
     } else {
       await moveImport(tx, call.accountId, id, 'cancel');
-      await tell(tx, call, 'import.finished', { id, status: 'cancelled' });
+      await announce(tx, call, 'import.finished', { id, status: 'cancelled' });
     }
     return id;
   };
-  await transact(ctx, (tx) => doOnce(tx, call, () => cancel(tx)));
-  await releaseCancelled(ctx, call, id);
+  await transact(ctx, (tx) => idempotent(tx, call, () => cancel(tx)));
+  await removeCancelledFiles(ctx, call, id);
 }
 
-/**
- * Removes the files of the tables of an import that were cancelled; whatever comes later by their
- * URLs is swept.
- */
-export async function releaseCancelled(ctx: Context, owner: { accountId: number }, id: number): Promise<void> {
+/** Removes the files of cancelled tables. Files that arrive later by their URLs are swept. */
+export async function removeCancelledFiles(ctx: JobsContext, owner: { accountId: number }, id: number): Promise<void> {
   const cancelled = await ctx.prisma.import_table.findMany({
     where: { import_id: id, account_id: owner.accountId, status: 'cancelled' },
     select: { object_key: true },
@@ -199,8 +190,9 @@ export async function releaseCancelled(ctx: Context, owner: { accountId: number 
   await releaseObjects(ctx, owner, [...keys]);
 }
 
-async function cancelUnbegun(tx: Transaction, accountId: number, id: number): Promise<void> {
-  // Only what no instance has ever begun: the answer to a begun load may be lost while the load itself was not.
+async function cancelNotStarted(tx: Transaction, accountId: number, id: number): Promise<void> {
+  // Only tables that no instance has started: the answer of a started load may be lost although the
+  // load took effect.
   await prismaSql(tx)(
     `update job set state = 'cancelled', updated_at = now() where account_id = $1::int and group_id = $2::int
          and kind = 'import_table' and state = 'queued' and attempts = 0 and deferrals = 0`,
@@ -216,7 +208,10 @@ async function cancelUnbegun(tx: Transaction, accountId: number, id: number): Pr
   );
 }
 
-/** Holds the import until the transaction ends: whoever changes it or its tables takes turns here. Answers its status. */
+/**
+ * Locks the import until the transaction ends, so that changes to it and its tables are serialized.
+ * Answers its status.
+ */
 export async function lockImport(tx: Transaction, accountId: number, id: number): Promise<string> {
   const { rows } = await prismaSql(tx)(
     'select status from data_import where id = $1::int and account_id = $2::int for update',
@@ -226,13 +221,13 @@ export async function lockImport(tx: Transaction, accountId: number, id: number)
   return rows[0]?.status as string;
 }
 
-/** 422 naming the state unless the import can still change. */
+/** Throws 422 with the state unless the import can still change. */
 export function requireOpen(status: string, wanted: string): void {
   if ((openImportStates as string[]).includes(status)) return;
   throw new ServiceError('wrong_state', `The import is ${status} and can't be ${wanted} any more.`);
 }
 
-type Moves = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry';
+type DirectEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry';
 const outcomes = {
   add_table: 'uploading',
   upload_complete: 'processing',
@@ -240,13 +235,13 @@ const outcomes = {
   cancel: 'cancelled',
   expire: 'cancelled',
   retry: 'processing',
-} as const satisfies Record<Moves, string>;
+} as const satisfies Record<DirectEvent, string>;
 
-/** One step of the machine; false: it was in none of the states from which it can be made. */
-export async function moveImport(tx: Transaction, accountId: number, id: number, event: Moves): Promise<boolean> {
+/** Applies one transition; false: the current state does not allow the event. */
+export async function moveImport(tx: Transaction, accountId: number, id: number, event: DirectEvent): Promise<boolean> {
   const status = outcomes[event];
   const { count } = await tx.data_import.updateMany({
-    where: { id, account_id: accountId, status: { in: before(importMachine, event) } },
+    where: { id, account_id: accountId, status: { in: statesAllowing(importMachine, event) } },
     data: {
       status,
       finished_at: status === 'cancelled' ? new Date() : null,
@@ -256,7 +251,10 @@ export async function moveImport(tx: Transaction, accountId: number, id: number,
   return count === 1;
 }
 
-/** Finishes a processing import when all of its tables have finished, exactly once. The caller holds the import. */
+/**
+ * Finishes a processing import once all of its tables have finished. The caller holds the lock of
+ * the import.
+ */
 export async function finishImport(
   tx: Transaction,
   call: { accountId: number; requestId?: string },
@@ -269,16 +267,19 @@ export async function finishImport(
   const states = tables.map((table) => table.status as (typeof finishedTableStates)[number]);
   const status = found.cancel_requested && states.includes('cancelled') ? 'cancelled' : importOutcome(states);
   const { count } = await tx.data_import.updateMany({
-    where: { id, account_id: call.accountId, status: { in: before(importMachine, 'finish', status) } },
+    where: { id, account_id: call.accountId, status: { in: statesAllowing(importMachine, 'finish', status) } },
     data: { status, finished_at: new Date() },
   });
   if (count === 0) return;
   await tx.import_action.create({ data: { account_id: call.accountId, import_id: id, action: status } });
-  await tell(tx, call, 'import.finished', { id, status });
+  await announce(tx, call, 'import.finished', { id, status });
 }
 
-/** Adds to the history of the import; machines are recorded by their application, nobody is invented. */
-export async function noteAction(
+/**
+ * Adds an entry to the history of the import; a machine is recorded as its application, without a
+ * user.
+ */
+export async function recordAction(
   tx: Transaction,
   call: { accountId: number; userId?: number; applicationId?: number },
   importId: number,

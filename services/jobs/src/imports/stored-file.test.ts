@@ -1,4 +1,4 @@
-import type { Range } from '../object-store/object-store.ts';
+import type { Range } from '../files/object-store/object-store.ts';
 import { storedFile } from './stored-file.ts';
 
 const bytes = Buffer.from(Array.from({ length: 1000 }, (_, i) => i % 256));
@@ -21,7 +21,7 @@ function given() {
 }
 
 describe('the progress of a stored file', () => {
-  it('is how much of it was read, wherever that lies', async () => {
+  it('counts the bytes read, from any range', async () => {
     const { source, progress, seen, read } = given();
     await read(source.range(0, 50));
     await read(source.range(900, 1000));
@@ -33,14 +33,14 @@ describe('the progress of a stored file', () => {
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
   });
 
-  it('is never more than the file, whose parts may be read twice', async () => {
+  it('never exceeds the file, whose ranges may be read twice', async () => {
     const { source, progress, seen, read } = given();
     for (let time = 0; time < 3; time += 1) await read(source.range(0, 700));
     expect([progress.bytes, Math.max(...seen)]).toEqual([1000, 1000]);
     expect(seen).toEqual([...seen].sort((a, b) => a - b));
   });
 
-  it('begins anew when the whole file is read anew', async () => {
+  it('restarts when the whole file is read again', async () => {
     const { source, progress, seen, read } = given();
     await read(source.range(0, 400));
     await read(source.open());

@@ -1,61 +1,66 @@
-// The file of an import table as readers of formats want it: the bytes that were pinned by upload_complete, as often as they like.
+// The file of an import table as a `FileSource`: the bytes pinned by upload_complete, which can be
+// read repeatedly.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import type { Context } from '../context.ts';
-import { fileError } from '../csv/file-error.ts';
-import type { FileSource } from '../formats/table-file.ts';
+import type { JobsContext } from '../context.ts';
+import { putWithinLimit } from '../files/account-storage.ts';
+import { newObjectKey, ObjectChanged, type Range, type StoredObject } from '../files/object-store/object-store.ts';
+import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
+import { fileError } from '../formats/table-file/file-error.ts';
+import type { FileSource } from '../formats/table-file/table-file.ts';
 import type { import_table } from '../generated/prisma/client.ts';
-import { newObjectKey, ObjectChanged, type Range, type StoredObject } from '../object-store/object-store.ts';
-import { putCounted } from '../storage.ts';
-import { inDays, keepDays, keepObject } from '../stored-objects.ts';
 
-/** How much of a file was read. */
+/** Bytes of the file read so far. */
 export type Progress = { bytes: number };
 
-type StoreContext = Pick<Context, 'store' | 'prisma'>;
+type StoreContext = Pick<JobsContext, 'store' | 'prisma'>;
 
-/** `forget` lets go of what was kept besides the file itself. */
-export type StoredFile = FileSource & { forget(): Promise<void> };
+/** `discardCopies` releases what was spooled besides the file itself. */
+export type StoredFile = FileSource & { discardCopies(): Promise<void> };
 
-/** The uploaded file of the table. Bytes that are no longer those that were pinned are a file error. */
+/**
+ * The uploaded file of the table. If its bytes are no longer the pinned ones, reading is a file
+ * error.
+ */
 export function storedFile(
   ctx: StoreContext,
   table: import_table,
   progress: Progress,
   signal: AbortSignal,
 ): StoredFile {
-  const kept: string[] = [];
+  const spooled: string[] = [];
   const object = { size: Number(table.object_size), etag: table.object_etag as string };
-  const keep = async (bytes: AsyncIterable<Uint8Array>): Promise<FileSource> => {
+  const spool = async (bytes: AsyncIterable<Uint8Array>): Promise<FileSource> => {
     const key = newObjectKey(table.account_id, 'imports', table.import_id);
-    await keepObject(ctx.prisma, table.account_id, key, inDays(keepDays.unfinishedResult));
-    kept.push(key);
+    await recordObject(ctx.prisma, table.account_id, key, daysFromNow(retentionDays.unfinishedResult));
+    spooled.push(key);
     const owner = { accountId: table.account_id };
-    const stored = await putCounted(ctx, owner, key, bytes, { maxBytes: limits.uploadBytes, signal });
-    return sourceOf(ctx, key, stored, { keep, signal, progress: { bytes: 0 } });
+    const stored = await putWithinLimit(ctx, owner, key, bytes, { maxBytes: limits.uploadBytes, signal });
+    return sourceOf(ctx, key, stored, { spool, signal, progress: { bytes: 0 } });
   };
   return {
-    ...sourceOf(ctx, table.object_key, object, { keep, signal, progress }),
-    forget: async () => {
-      // Whatever can't be removed now is swept when its time is over.
-      for (const key of kept) await keepObject(ctx.prisma, table.account_id, key, new Date()).catch(() => {});
+    ...sourceOf(ctx, table.object_key, object, { spool, signal, progress }),
+    discardCopies: async () => {
+      // Expired copies are removed by the sweeper.
+      for (const key of spooled) await recordObject(ctx.prisma, table.account_id, key, new Date()).catch(() => {});
     },
   };
 }
 
-type Reading = { keep: FileSource['keep']; signal: AbortSignal; progress: Progress };
+type ReadOptions = { spool: FileSource['spool']; signal: AbortSignal; progress: Progress };
 
 function sourceOf(
   ctx: StoreContext,
   key: string,
   object: StoredObject,
-  { keep, signal, progress }: Reading,
+  { spool, signal, progress }: ReadOptions,
 ): FileSource {
   async function* read(range?: Range): AsyncGenerator<Uint8Array> {
     const expected = range ? range.end - range.start : object.size;
-    if (expected === 0) return; // no store knows a range of nothing
+    if (expected === 0) return; // stores refuse an empty range
     let seen = 0;
-    // Reading anew begins to count anew. Of parts only their size tells anything: the end of a file is often read first.
+    // Reading the whole file again restarts the count. Ranges only add their size, since readers
+    // often start with the end of a file.
     if (!range) progress.bytes = 0;
     for await (const chunk of await openPinned(ctx, key, object.etag, range)) {
       signal.throwIfAborted();
@@ -65,7 +70,7 @@ function sourceOf(
     }
     if (seen !== expected) throw new ServiceError('unavailable', 'The file could not be read to its end; try again.');
   }
-  return { size: object.size, open: () => read(), range: (start, end) => read({ start, end }), keep };
+  return { size: object.size, open: () => read(), range: (start, end) => read({ start, end }), spool };
 }
 
 async function openPinned(ctx: StoreContext, key: string, etag: string, range?: Range) {

@@ -1,56 +1,59 @@
-// upload_complete: looks at every file once, takes the newest of each table, pins its size and etag, queues the tables that have one,
-// fails those that haven't.
+// upload_complete: finds the newest file of each table, pins its size and etag, queues the tables
+// that have a file and fails the others.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
+import { formatBytes, releaseObjects, reserveBytes, saveLimit } from '../files/account-storage.ts';
+import { recordObject } from '../files/stored-objects.ts';
 import type { import_table } from '../generated/prisma/client.ts';
+import { findEarlierResult, idempotent } from '../idempotency.ts';
 import { queueJob } from '../queue/jobs.ts';
-import { doOnce, findDone } from '../repeated-requests.ts';
-import { before } from '../states.ts';
-import { inWords, releaseObjects, rememberLimit, reserveBytes } from '../storage.ts';
-import { keepObject } from '../stored-objects.ts';
+import { importTableMachine } from '../states/import-states.ts';
+import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { importTableMachine } from './import-states.ts';
 import type { ImportDetail } from './import-view.ts';
 import {
   finishImport,
   getImport,
   lockImport,
   moveImport,
-  noteAction,
+  recordAction,
   requireImportRight,
   requireOpen,
 } from './imports.ts';
-import { findUploaded, type Uploaded } from './uploads.ts';
+import { findUploadedFile, type UploadedFile } from './uploads.ts';
 
-type Found = Uploaded & { table: import_table };
+type LocatedFile = UploadedFile & { table: import_table };
 
-/** Ends the uploads. Repeating it while the import is processing changes nothing; on a finished import it is 422. */
-export async function uploadComplete(ctx: Context, call: CallContext, id: number): Promise<void> {
+/**
+ * Ends the uploads. While the import is processing, a repeat changes nothing; on a finished import
+ * it is 422.
+ */
+export async function uploadComplete(ctx: JobsContext, call: CallContext, id: number): Promise<void> {
   const detail = await getImport(ctx, call, id);
   await requireImportRight(ctx, call, detail, 'edit');
-  if ((await findDone(ctx, call)) !== undefined) return;
+  if ((await findEarlierResult(ctx, call)) !== undefined) return;
   requireOpen(detail.status, 'completed');
   if (detail.status === 'processing') return;
-  const found = await lookAt(ctx, detail.import_tables, []);
+  const found = await locateFiles(ctx, detail.import_tables, []);
   requireDeclaredSizes(found);
-  await requireRoomFor(ctx, call, found);
-  await begin(ctx, call, detail, found);
+  await reserveStorage(ctx, call, found);
+  await queueTables(ctx, call, detail, found);
 }
 
-// What has been looked at is not asked for again.
-function lookAt(ctx: Context, tables: import_table[], seen: Found[]): Promise<Found[]> {
+// Files that were located before are not looked up again.
+function locateFiles(ctx: JobsContext, tables: import_table[], seen: LocatedFile[]): Promise<LocatedFile[]> {
   return Promise.all(
     tables.map(async (table) => {
       const known = seen.find((each) => each.table.object_key === table.object_key);
-      return { ...(known ?? (await findUploaded(ctx, table.object_key))), table };
+      return { ...(known ?? (await findUploadedFile(ctx, table.object_key))), table };
     }),
   );
 }
 
-// Half a file is noticed where its size was told beforehand; the import stays open for the rest of it.
-function requireDeclaredSizes(found: Found[]): void {
+// A declared size reveals an incomplete file; the import stays open for the rest of it.
+function requireDeclaredSizes(found: LocatedFile[]): void {
   const problems = found.flatMap(({ table, file }) => {
     const declared = table.file_size === null ? undefined : Number(table.file_size);
     if (declared === undefined || file?.size === declared) return [];
@@ -61,10 +64,10 @@ function requireDeclaredSizes(found: Found[]): void {
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-// Files that came straight to the object store are counted now. What does not fit is removed; the
-// import stays open for a smaller one.
-async function requireRoomFor(ctx: Context, call: CallContext, found: Found[]): Promise<void> {
-  await rememberLimit(ctx, call);
+// Files uploaded directly to the object store are counted now. One that does not fit is removed,
+// and the import stays open for a smaller one.
+async function reserveStorage(ctx: JobsContext, call: CallContext, found: LocatedFile[]): Promise<void> {
+  await saveLimit(ctx, call);
   const problems: string[] = [];
   for (const { table, key, file } of found) {
     if (!file) continue;
@@ -73,29 +76,35 @@ async function requireRoomFor(ctx: Context, call: CallContext, found: Found[]): 
     } catch (error) {
       if (!(error instanceof ServiceError) || error.kind !== 'validation_failed') throw error;
       await releaseObjects(ctx, call, [key]);
-      const removed = `The file of table ${table.table_definition_key} (${inWords(file.size)}) was removed.`;
+      const removed = `The file of table ${table.table_definition_key} (${formatBytes(file.size)}) was removed.`;
       problems.push(`${removed} ${error.message}`);
     }
   }
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-// Nobody adds a table while the import is locked, so those that came meanwhile are looked at then; there are few.
-async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen: Found[]): Promise<void> {
+// The lock on the import keeps further tables out. The few that were added since the first look-up
+// are located inside the transaction.
+async function queueTables(
+  ctx: JobsContext,
+  call: CallContext,
+  detail: ImportDetail,
+  seen: LocatedFile[],
+): Promise<void> {
   const { id } = detail;
   const queue = async (tx: Transaction) => {
     const status = await lockImport(tx, call.accountId, id);
     requireOpen(status, 'completed');
     if (status === 'processing') return id;
-    // In the order in which they are loaded: those that others refer to come first.
+    // In load order: referenced tables first.
     const where = { import_id: id, account_id: call.accountId };
     const tables = await tx.import_table.findMany({ where, orderBy: { id: 'asc' } });
     if (tables.length > seen.length) await requireImportRight(ctx, call, { ...detail, import_tables: tables }, 'edit');
-    const found = await lookAt(ctx, tables, seen);
+    const found = await locateFiles(ctx, tables, seen);
     requireDeclaredSizes(found);
     for (const { key, file } of found) if (file) await reserveBytes(tx, call, key, { least: file.size });
     await moveImport(tx, call.accountId, id, 'upload_complete');
-    await noteAction(tx, call, id, 'upload_complete');
+    await recordAction(tx, call, id, 'upload_complete');
     for (const each of found) {
       const problem = problemOf(each);
       if (problem === undefined) await queueTable(ctx, tx, call, each);
@@ -104,23 +113,23 @@ async function begin(ctx: Context, call: CallContext, detail: ImportDetail, seen
     await finishImport(tx, call, id);
     return id;
   };
-  await transact(ctx, (tx) => doOnce(tx, call, () => queue(tx)));
+  await transact(ctx, (tx) => idempotent(tx, call, () => queue(tx)));
 }
 
-function problemOf({ file, table }: Found): string | undefined {
+function problemOf({ file, table }: LocatedFile): string | undefined {
   if (!file) return 'No file was uploaded.';
-  // No lines are no records; everything else has at least a header.
+  // An NDJSON file may be empty; every other format has at least a header.
   if (file.size === 0 && table.format !== 'ndjson') return 'The file is empty.';
   return file.size > limits.uploadBytes ? `The file is larger than ${limits.uploadBytes} bytes.` : undefined;
 }
 
-async function queueTable(ctx: Context, tx: Transaction, call: CallContext, { table, key, file }: Found) {
+async function queueTable(ctx: JobsContext, tx: Transaction, call: CallContext, { table, key, file }: LocatedFile) {
   const { count } = await tx.import_table.updateMany({
-    where: { id: table.id, account_id: call.accountId, status: { in: before(importTableMachine, 'upload') } },
+    where: { id: table.id, account_id: call.accountId, status: { in: statesAllowing(importTableMachine, 'upload') } },
     data: { status: 'uploaded', object_key: key, object_size: file?.size ?? null, object_etag: file?.etag ?? null },
   });
   if (count === 0) return;
-  if (key !== table.object_key) await keepObject(tx, call.accountId, table.object_key, new Date());
+  if (key !== table.object_key) await recordObject(tx, call.accountId, table.object_key, new Date());
   await queueJob(tx, {
     kind: 'import_table',
     subjectId: table.id,
@@ -132,7 +141,7 @@ async function queueTable(ctx: Context, tx: Transaction, call: CallContext, { ta
 
 async function failTable(tx: Transaction, table: import_table, problem: string): Promise<void> {
   await tx.import_table.updateMany({
-    where: { id: table.id, account_id: table.account_id, status: { in: before(importTableMachine, 'fail') } },
+    where: { id: table.id, account_id: table.account_id, status: { in: statesAllowing(importTableMachine, 'fail') } },
     data: { status: 'failed', errors: [problem], finished_at: new Date() },
   });
 }

@@ -1,6 +1,6 @@
-// `/dev/mail`: what lies in the mail folder, for whoever tries Almanac on his own machine. The mails hold links that set passwords,
-// so nobody else ever sees these pages: they exist only where mails go to a folder and the public address is this machine, and
-// answer only calls from it.
+// `/dev/mail`: shows the mail folder to a developer who tries Almanac on their machine. Mails
+// contain links that set passwords, so the pages exist only where mails go to a folder and the
+// public address is this machine, and they answer only local calls.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ import { isLoopback, readClientAddress } from '@almanac/service-kit/http/client-
 import { Html, html } from '@almanac/service-kit/http/html';
 import type { Express, Request, Response } from 'express';
 import PostalMime, { type Email } from 'postal-mime';
-import { mailFileName } from './folder-transport.ts';
+import { mailFileName } from './transports/folder-transport.ts';
 
 const path = '/dev/mail';
 const shownAtOnce = 100;
 
 type Options = { folder: string; publicUrl: string };
 
-/** Mounts the pages, unless this Almanac is meant for others than this machine. */
+/** Mounts the pages, unless the public address is another machine's. */
 export function mountMailPages(app: Express, { folder, publicUrl }: Options): void {
   if (!isLoopback(new URL(publicUrl).hostname)) return;
   const page = (suffix: string, answer: (req: Request, res: Response) => Promise<void>) =>
@@ -50,14 +50,15 @@ async function readLatest(folder: string): Promise<Listed[]> {
     .filter((name) => mailFileName.test(name));
   const latest = names.toSorted(byNumber).toReversed().slice(0, shownAtOnce);
   const found = await Promise.allSettled(latest.map(async (name) => ({ name, mail: await read(folder, name) })));
-  return found.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])); // one may have been cleared away meanwhile
+  // The sweeper may have removed one.
+  return found.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
 }
 
 const byNumber = (a: string, b: string) => Number(a.split('-').at(-1)) - Number(b.split('-').at(-1));
 
 const listPage = (mails: Listed[]) => html`<h1>Mails</h1>
 <p class="quiet">What this Almanac would have sent. Set JOBS_SMTP_URL to send mails. Reload to see new ones.</p>
-${mails.length === 0 && html`<p>There are none yet. Invite somebody: POST /api/v1/users</p>`}
+${mails.length === 0 && html`<p>There are none yet. Invite someone: POST /api/v1/users</p>`}
 <ul>
 ${mails.map(
   ({ name, mail }) => html`<li><a href="${path}/${name}">${mail.subject}</a><br>
@@ -78,7 +79,7 @@ const mailPage = (name: string, mail: Email) => html`<p><a href="${path}">All ma
 <iframe title="The mail as HTML" src="${path}/${name}/html" sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe>
 `;
 
-// A line that is an address leads there.
+// A line that is a URL becomes a link.
 const linked = (line: string): Html =>
   /^https?:\/\/\S+$/.test(line) ? html`<a href="${line}" rel="noreferrer">${line}</a>` : html`${line}`;
 
@@ -112,7 +113,8 @@ ${body}
   );
 }
 
-// The mail's own markup, alone in a runtime: no scripts, nothing loaded, no way to us.
+// The mail's own markup, in a sandboxed frame: no scripts, nothing loaded, no access to the page
+// around it.
 function sendMailHtml(res: Response, markup: string): void {
   res.set({
     'Content-Type': 'text/html; charset=utf-8',

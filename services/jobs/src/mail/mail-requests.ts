@@ -1,23 +1,26 @@
-// Hears that another service wants mails sent and makes one row and one job for each recipient, once.
+// Receives requests for mails from other services, and creates one row and one job for each
+// recipient, once.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { UnreadableMessageError } from '@almanac/service-kit/messaging/bus/message';
 import { type MessageOf, messageId, samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import { queueJobs } from '../queue/jobs.ts';
 import { lockAccount, type Transaction, transact } from '../transaction.ts';
-import { findTemplate } from './templates.ts';
-import { planHours, readTaken } from './throttle.ts';
+import { findTemplate } from './templates/templates.ts';
+import { planHours, readDueMails } from './throttle.ts';
 
-type MailContext = Pick<Context, 'prisma' | 'work' | 'identity'>;
+type MailContext = Pick<JobsContext, 'prisma' | 'work' | 'identity'>;
 
 const queue = 'jobs.mail';
-// What can't be read is given up at once; any other failure is ours, and tried again every minute for a day.
+// An unreadable message becomes a dead letter at once; any other failure is ours, and retried every
+// minute for a day.
 const attempts = 1_440;
 
-// To people by their ids, or to whoever administers the account by now, where the asking service knows no people.
+// Recipients are user ids or, where the requesting service knows no users, the current
+// administrators of the account.
 const payloads = samePayload(
   ['identity', 'metadata', 'billing'].map((service) => `${service}.mail.requested`),
   z.object({
@@ -39,7 +42,7 @@ type Request = { account_id: number; template: string; users: number[]; values: 
 
 async function receive(ctx: MailContext, message: MailMessage): Promise<void> {
   const { toAdministrators, ...read } = readRequest(message);
-  // Asked before the transaction: nobody holds locks while identity is asked.
+  // Read before the transaction, so that no lock is held while identity answers.
   const request = toAdministrators ? { ...read, users: await listAdministrators(ctx, message, read) } : read;
   await transact(ctx, async (tx) => {
     if (!(await receiveOnce(prismaSql(tx), queue, message.id))) return;
@@ -57,7 +60,7 @@ async function receive(ctx: MailContext, message: MailMessage): Promise<void> {
   });
 }
 
-// What makes no sense becomes a dead letter at once: its sender has to be mended first.
+// An invalid request becomes a dead letter at once, until its sender is fixed.
 function readRequest({ payload }: MailMessage): Request & { toAdministrators: boolean } {
   const { user_ids, to, ...request } = payload;
   if ((user_ids === undefined) === (to === undefined))
@@ -68,7 +71,7 @@ function readRequest({ payload }: MailMessage): Request & { toAdministrators: bo
     ...request,
     users: [...new Set(user_ids)],
     toAdministrators: to !== undefined,
-    values: check(template.values, request.values),
+    values: readValues(template.values, request.values),
     isUrgent: template.urgent === true,
   };
 }
@@ -86,7 +89,7 @@ async function listAdministrators(
   return users.map(({ id }) => id);
 }
 
-function check<T>(schema: z.ZodType<T>, value: unknown): T {
+function readValues<T>(schema: z.ZodType<T>, value: unknown): T {
   const read = schema.safeParse(value);
   if (!read.success)
     throw new UnreadableMessageError(`A request for mail makes no sense: ${z.prettifyError(read.error)}`);
@@ -99,7 +102,7 @@ async function insertMails(
   request: Request,
 ): Promise<{ id: number; due_at: Date }[]> {
   const { account_id, template, values, users } = request;
-  const hours = planHours(await readTaken(tx, request), users);
+  const hours = planHours(await readDueMails(tx, request), users);
   const { rows } = await prismaSql(tx)(
     `insert into mail (account_id, message_id, user_id, template, values, request_id, created_at, due_at, updated_at)
      select $1::int, $2::uuid, user_id, $3, $4::jsonb, $5, $6::timestamptz,

@@ -1,44 +1,48 @@
-// The work on one mail: who is it for now, what does it say, off with it. It is noted as sent the moment the server has taken it;
-// only a process that dies in between sends it once more, under the same Message-ID.
+// Sends one mail: looks up its recipient, renders it, sends it, and records it as sent as soon as
+// the server has accepted it. Only a process that dies in between sends it again, under the same
+// Message-ID.
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import type { mail, Prisma } from '../generated/prisma/client.ts';
 import { endRun, type Job, LeaseLost } from '../queue/jobs.ts';
 import type { JobHandler, Lane } from '../queue/worker.ts';
-import { before } from '../states.ts';
+import { type MailStatus, mailMachine } from '../states/mail-states.ts';
+import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { isMailAddress, type MailAddress, shownName } from './addresses.ts';
-import { mailFileNameOf } from './folder-transport.ts';
-import { type Letter, writeLetter } from './letter.ts';
-import { type MailStatus, mailMachine } from './mail-states.ts';
-import { type Mailing, mailsAtOnce } from './mailing.ts';
-import { findTemplate } from './templates.ts';
-import type { OutgoingMail } from './transport.ts';
+import { concurrentMails, type Mailer } from './mailer.ts';
+import { type MailContent, renderMail } from './templates/render-mail.ts';
+import { findTemplate } from './templates/templates.ts';
+import { isMailAddress, type MailAddress, shownName } from './transports/addresses.ts';
+import { mailFileNameOf } from './transports/folder-transport.ts';
+import type { OutgoingMail } from './transports/transport.ts';
 
-type MailContext = Pick<Context, 'prisma' | 'identity' | 'logger'>;
+type MailContext = Pick<JobsContext, 'prisma' | 'identity' | 'logger'>;
 type Caller = { accountId: number; requestId?: string };
 
-/** The lane in which mails are sent. A server that is away is asked ever less often, at last every quarter of an hour. */
-export function mailLane(ctx: MailContext, mailing: Mailing): Lane<'mail'> {
+/**
+ * The lane of mails. The pause before an unavailable server is tried again grows to fifteen
+ * minutes.
+ */
+export function mailLane(ctx: MailContext, mailer: Mailer): Lane<'mail'> {
   return {
     name: 'mail',
-    concurrency: mailsAtOnce,
+    concurrency: concurrentMails,
     spare: 0,
-    concurrencyPerAccount: mailsAtOnce / 2,
-    longestPauseMs: 15 * 60_000,
-    handlers: { mail: mailHandler(ctx, mailing) },
+    concurrencyPerAccount: concurrentMails / 2,
+    maxPauseMs: 15 * 60_000,
+    handlers: { mail: mailHandler(ctx, mailer) },
   };
 }
 
-/** How many mails are in that state, for the metrics. */
-export function countMails(ctx: Pick<Context, 'prisma'>, status: MailStatus): Promise<number> {
+/** The number of mails in a status, for the metrics. */
+export function countMails(ctx: Pick<JobsContext, 'prisma'>, status: MailStatus): Promise<number> {
   return ctx.prisma.mail.count({ where: { status } });
 }
 
-function mailHandler(ctx: MailContext, mailing: Mailing): JobHandler {
+function mailHandler(ctx: MailContext, mailer: Mailer): JobHandler {
   return {
-    run: (job, signal) => deliver(ctx, mailing, job, signal),
-    fail: async (tx, job, reasons) => void (await move(tx, job, 'fail', { error: reasons.join(' ') })),
+    run: (job, signal) => deliver(ctx, mailer, job, signal),
+    fail: async (tx, job, reasons) => void (await applyEvent(tx, job, 'fail', { error: reasons.join(' ') })),
     wait: async (tx, job, reason) => {
       await tx.mail.updateMany({ where: { ...subject(job), status: 'queued' }, data: { error: reason } });
     },
@@ -47,18 +51,18 @@ function mailHandler(ctx: MailContext, mailing: Mailing): JobHandler {
 
 const subject = (job: Job) => ({ id: job.subject_id, account_id: job.account_id });
 
-async function deliver(ctx: MailContext, mailing: Mailing, job: Job, signal: AbortSignal): Promise<void> {
+async function deliver(ctx: MailContext, mailer: Mailer, job: Job, signal: AbortSignal): Promise<void> {
   const mail = await ctx.prisma.mail.findFirst({
-    where: { ...subject(job), status: { in: before(mailMachine, 'send') } },
+    where: { ...subject(job), status: { in: statesAllowing(mailMachine, 'send') } },
   });
   if (mail) {
-    const outgoing = await compose(ctx, mailing, mail);
-    if (typeof outgoing === 'string') await move(ctx.prisma, job, 'skip', { error: outgoing });
+    const outgoing = await compose(ctx, mailer, mail);
+    if (typeof outgoing === 'string') await applyEvent(ctx.prisma, job, 'skip', { error: outgoing });
     else {
       await ctx.prisma.mail.updateMany({ where: subject(job), data: { attempts: { increment: 1 } } });
-      await mailing.transport.send(outgoing, afterGrace(signal));
-      // That it was sent is true whoever holds the job by now.
-      await move(ctx.prisma, job, 'send', { error: null, sent_at: new Date() });
+      await mailer.transport.send(outgoing, withGracePeriod(signal));
+      // The mail was sent, even if the lease is lost by now.
+      await applyEvent(ctx.prisma, job, 'send', { error: null, sent_at: new Date() });
     }
   }
   await transact(ctx, (tx) => endRun(tx, job, { state: 'done' }));
@@ -67,18 +71,18 @@ async function deliver(ctx: MailContext, mailing: Mailing, job: Job, signal: Abo
 type Changes = Pick<Prisma.mailUpdateManyMutationInput, 'error' | 'sent_at'>;
 type MailEvent = (typeof mailMachine)[number][1];
 
-async function move(db: Pick<Transaction, 'mail'>, job: Job, event: MailEvent, changes: Changes): Promise<void> {
+async function applyEvent(db: Pick<Transaction, 'mail'>, job: Job, event: MailEvent, changes: Changes): Promise<void> {
   const [, , status] = mailMachine.find(([, name]) => name === event) as readonly [string, string, MailStatus];
   await db.mail.updateMany({
-    where: { ...subject(job), status: { in: before(mailMachine, event) } },
+    where: { ...subject(job), status: { in: statesAllowing(mailMachine, event) } },
     data: { ...changes, status },
   });
 }
 
-// A service that stops lets the mail on its way arrive, rather than have it sent twice.
+// A stopping service lets a mail in flight finish instead of having it sent twice.
 const graceMs = 10_000;
 
-function afterGrace(signal: AbortSignal): AbortSignal {
+function withGracePeriod(signal: AbortSignal): AbortSignal {
   const late = new AbortController();
   const abort = () => {
     if (signal.reason instanceof LeaseLost) late.abort(signal.reason);
@@ -89,36 +93,36 @@ function afterGrace(signal: AbortSignal): AbortSignal {
   return late.signal;
 }
 
-// The mail as it should go now, or why it needn't go any more.
-async function compose(ctx: MailContext, mailing: Mailing, mail: mail): Promise<OutgoingMail | string> {
+// The mail as it should be sent now, or the reason why it should not.
+async function compose(ctx: MailContext, mailer: Mailer, mail: mail): Promise<OutgoingMail | string> {
   const caller: Caller = {
     accountId: mail.account_id,
     ...(mail.request_id === null ? {} : { requestId: mail.request_id }),
   };
   const [account, user] = await Promise.all([
-    unlessGone(ctx.identity.GetAccount(caller, {})),
+    unlessNotFound(ctx.identity.GetAccount(caller, {})),
     findUser(ctx, caller, mail.user_id),
   ]);
   if (!account || account.status === 'closed') return 'The account is closed.';
-  if (!user) return 'The user is gone.';
+  if (!user) return 'The user no longer exists.';
   if (user.status === 'suspended') return 'The user is suspended.';
   const person = nameOf(user) || user.email;
-  const letter = await write(ctx, mailing, mail, caller, { person, account: shownName(account.name) });
-  if (typeof letter === 'string') return letter;
-  // Asked for again, now that the link is made: a change of the address ends the links that there are, and this one must not go to
-  // the mailbox from before.
+  const content = await render(ctx, mailer, mail, caller, { person, account: shownName(account.name) });
+  if (typeof content === 'string') return content;
+  // Looked up again after the link was made: a changed address ends all earlier links, and this
+  // link must not go to the old mailbox.
   const recipient = await findUser(ctx, caller, mail.user_id);
-  if (!recipient) return 'The user is gone.';
+  if (!recipient) return 'The user no longer exists.';
   if (recipient.status === 'suspended') return 'The user is suspended.';
   if (!isMailAddress(recipient.email))
     throw new ServiceError('validation_failed', 'The user has an address that no mail can be sent to.');
   const to: MailAddress = { name: nameOf(recipient), address: recipient.email };
-  const [, host] = mailing.from.address.split('@');
+  const [, host] = mailer.from.address.split('@');
   return {
-    ...letter,
+    ...content,
     messageId: `${mail.message_id}.${mail.user_id}@${host}`,
     fileName: mailFileNameOf(mail),
-    from: mailing.from,
+    from: mailer.from,
     to,
   };
 }
@@ -132,27 +136,27 @@ const nameOf = (user: { first_name: string; last_name: string }) => shownName(`$
 
 type Names = { person: string; account: string };
 
-async function write(
+async function render(
   { identity }: MailContext,
-  { publicUrl }: Mailing,
+  { publicUrl }: Mailer,
   mail: mail,
   caller: Caller,
   names: Names,
-): Promise<Letter | string> {
+): Promise<MailContent | string> {
   const template = findTemplate(mail.template);
   if (!template) throw new ServiceError('validation_failed', `There is no template ${mail.template}.`);
   const { values } = mail;
-  if (!template.button) return writeLetter({ template, facts: { ...names, until: '' }, values, publicUrl });
+  if (!template.button) return renderMail({ template, facts: { ...names, until: '' }, values, publicUrl });
   const { purpose } = template.button;
-  const link = await unlessGone(identity.CreatePasswordLink(caller, { user_id: mail.user_id, purpose }));
-  if (!link) return 'The user needs the link no more.';
+  const link = await unlessNotFound(identity.CreatePasswordLink(caller, { user_id: mail.user_id, purpose }));
+  if (!link) return 'The user no longer needs the link.';
   if (!link.url.startsWith(`${publicUrl}/`))
     throw new ServiceError('unavailable', 'Identity and jobs have different settings of ALMANAC_PUBLIC_URL.');
-  const facts = { ...names, until: inWords(new Date(link.expires_at)) };
-  return writeLetter({ template, facts, values, link: link.url, publicUrl });
+  const facts = { ...names, until: formatTime(new Date(link.expires_at)) };
+  return renderMail({ template, facts, values, link: link.url, publicUrl });
 }
 
-async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
@@ -162,4 +166,4 @@ async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-const inWords = (time: Date) => `${words.format(time)} UTC`;
+const formatTime = (time: Date) => `${words.format(time)} UTC`;

@@ -6,11 +6,11 @@ const counted = (hours: number[]) =>
   Object.fromEntries([...Map.groupBy(hours, (hour) => hour)].map(([hour, all]) => [hour, all.length]));
 
 describe('planHours', () => {
-  it('sends at once while there is room', () => {
+  it('sends at once while there is capacity', () => {
     expect(counted(planHours(nothing, users(mailsPerHour.ofAccount)))).toEqual({ 100: mailsPerHour.ofAccount });
   });
 
-  it('fills the hours that have room, in order', () => {
+  it('fills the hours that have capacity, in order', () => {
     const taken = {
       ...nothing,
       ofAccount: new Map([
@@ -22,7 +22,7 @@ describe('planHours', () => {
     expect(planHours(taken, users(5))).toEqual([100, 100, 102, 103, 103]);
   });
 
-  it('gives way for a user who gets enough of a kind, without holding up others', () => {
+  it('delays the mails of one kind to a user beyond their limit, and no others', () => {
     const taken = {
       ...nothing,
       ofTemplateToUser: new Map([
@@ -33,7 +33,7 @@ describe('planHours', () => {
     expect(planHours(taken, [7, 7, 8])).toEqual([101, 102, 100]);
   });
 
-  it('shares the last hour of a month when nothing is left', () => {
+  it('shares the last hour of a month when no capacity is left', () => {
     const full = new Map(users(800, 100).map((hour) => [hour, 500]));
     expect(planHours({ ...nothing, ofAccount: full }, [1, 2])).toEqual([820, 820]);
   });

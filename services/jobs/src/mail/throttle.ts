@@ -1,20 +1,26 @@
-// How many mails go out in an hour of the clock (epoch hours, by the database's clock). What is more is not dropped but due in the
-// next hour with room. Mails that somebody waits for have room of their own: a thousand invitations must not keep somebody from a
-// new password.
+// Limits the mails sent in an hour (epoch hours, by the database's clock). Mails beyond the limit
+// are not dropped but due in the next hour with capacity. Urgent mails have capacity of their own:
+// a thousand invitations must not delay a password reset.
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Transaction } from '../transaction.ts';
-import { urgentTemplates } from './templates.ts';
+import { urgentTemplates } from './templates/templates.ts';
 
 export const mailsPerHour = { ofAccount: 500, ofTemplateToUser: 60 } as const;
-/** What finds no room within this time shares its last hour. */
-const longestWaitHours = 30 * 24;
+/** Mails that find no capacity within this time share its last hour. */
+const maxWaitHours = 30 * 24;
 
-/** What is due already: mails of the account by hour, and those of the template by hour and user. */
-export type Taken = { now: number; ofAccount: Map<number, number>; ofTemplateToUser: Map<string, number> };
+/**
+ * Mails that are due already: those of the account by hour, and those of the template by hour and
+ * user.
+ */
+export type DueMails = { now: number; ofAccount: Map<number, number>; ofTemplateToUser: Map<string, number> };
 
-/** The hour for each user, in their order: the first in which the account and the user have room. */
-export function planHours({ now, ofAccount, ofTemplateToUser }: Taken, users: number[]): number[] {
-  const last = now + longestWaitHours;
+/**
+ * The hour for each user, in their order: the first in which the account and the user have
+ * capacity.
+ */
+export function planHours({ now, ofAccount, ofTemplateToUser }: DueMails, users: number[]): number[] {
+  const last = now + maxWaitHours;
   const [all, own] = [new Map(ofAccount), new Map(ofTemplateToUser)];
   let firstFree = now;
   return users.map((user) => {
@@ -30,10 +36,13 @@ export function planHours({ now, ofAccount, ofTemplateToUser }: Taken, users: nu
   });
 }
 
-type Asked = { account_id: number; template: string; isUrgent: boolean; users: number[] };
+type DueQuery = { account_id: number; template: string; isUrgent: boolean; users: number[] };
 
-/** Reads what is due already; the caller holds the account's lock. */
-export async function readTaken(tx: Transaction, { account_id, template, isUrgent, users }: Asked): Promise<Taken> {
+/** Reads the mails due already; the caller holds the account's lock. */
+export async function readDueMails(
+  tx: Transaction,
+  { account_id, template, isUrgent, users }: DueQuery,
+): Promise<DueMails> {
   const { rows } = await prismaSql(tx)(
     `with clock as (select floor(extract(epoch from now()) / 3600)::int as now), due as (
        select floor(extract(epoch from due_at) / 3600)::int as hour, user_id, template from mail, clock
@@ -46,7 +55,7 @@ export async function readTaken(tx: Transaction, { account_id, template, isUrgen
     [account_id, urgentTemplates, isUrgent, template, users],
   );
   const [clock, ...counts] = rows as { hour: number; user_id: number | null; mails: number }[];
-  const taken: Taken = { now: clock?.hour as number, ofAccount: new Map(), ofTemplateToUser: new Map() };
+  const taken: DueMails = { now: clock?.hour as number, ofAccount: new Map(), ofTemplateToUser: new Map() };
   for (const { hour, user_id, mails } of counts) {
     if (user_id === null) taken.ofAccount.set(hour, mails);
     else taken.ofTemplateToUser.set(`${hour} ${user_id}`, mails);

@@ -1,5 +1,5 @@
-// The queue of long work, as rows. Taking a job, giving signs of life and ending it are single conditional statements, so any
-// number of instances can share the queue and any of them can die.
+// The queue of long-running work, as rows. Taking a job, renewing its lease and ending it are
+// single conditional statements, so instances can share the queue and may fail at any point.
 
 import { announce } from '@almanac/service-kit/messaging/outbox';
 import { tracing } from '@almanac/service-kit/observability/tracing/tracing';
@@ -9,7 +9,9 @@ import type { Transaction } from '../transaction.ts';
 
 export type JobKind = 'import_table' | 'export' | 'mail';
 
-/** Jobs of one lane never wait for those of another: a mail must not stand behind long imports, nor an import behind mails. */
+/**
+ * Jobs of one lane never wait for those of another: mails and long imports don't block each other.
+ */
 export const laneOf = { import_table: 'files', export: 'files', mail: 'mail' } as const satisfies Record<
   JobKind,
   string
@@ -31,10 +33,25 @@ export type Job = {
   traceparent: string | null;
 };
 
-/** The only message there is: look into the queue. */
+export type JobCaller = { accountId: number; userId?: number; applicationId?: number; requestId?: string };
+
+/** The caller on whose behalf a job works. */
+export function callerOf(job: Job): JobCaller {
+  return {
+    accountId: job.account_id,
+    ...(job.user_id === null ? {} : { userId: job.user_id }),
+    ...(job.application_id === null ? {} : { applicationId: job.application_id }),
+    ...(job.request_id === null ? {} : { requestId: job.request_id }),
+  };
+}
+
+/** The only message of the queue: it wakes the workers. */
 export const workRequested = 'jobs.work.requested';
 
-/** Another instance has taken the job over, or it was ended; whatever is half done must not be committed. */
+/**
+ * Another instance has taken the job, or the job was ended. The transaction of this run must roll
+ * back.
+ */
 export class LeaseLost extends Error {
   constructor() {
     super('The lease of the job was lost.');
@@ -42,26 +59,23 @@ export class LeaseLost extends Error {
   }
 }
 
-type NewWork = {
+type NewJob = {
   kind: JobKind;
   groupId?: number;
   call: { accountId: number; userId?: number; applicationId?: number; requestId?: string };
   giveUpAfterSeconds: number;
 };
 
-/** What a job is about, and the time before which it is not begun. */
+/** The subject of a job, and the earliest time at which it may run. */
 type NewSubject = { id: number; notBefore?: Date };
 
-/** Queues work in the caller's transaction; what was queued before and has ended starts anew. */
-export async function queueJob(
-  tx: Transaction,
-  { subjectId, ...work }: NewWork & { subjectId: number },
-): Promise<void> {
+/** Queues a job in the caller's transaction. A job of the same subject that has ended is reset. */
+export async function queueJob(tx: Transaction, { subjectId, ...work }: NewJob & { subjectId: number }): Promise<void> {
   await queueJobs(tx, { ...work, subjects: [{ id: subjectId }] });
 }
 
-/** Queues the same work on several subjects. */
-export async function queueJobs(tx: Transaction, work: NewWork & { subjects: NewSubject[] }): Promise<void> {
+/** Queues one job for each subject. */
+export async function queueJobs(tx: Transaction, work: NewJob & { subjects: NewSubject[] }): Promise<void> {
   const sql = prismaSql(tx);
   await sql(
     `insert into job (account_id, kind, subject_id, group_id, request_id, user_id, application_id, give_up_at, run_at, traceparent, updated_at)
@@ -88,7 +102,10 @@ export async function queueJobs(tx: Transaction, work: NewWork & { subjects: New
   await announce(sql, { type: workRequested, payload: { account_id: work.call.accountId } });
 }
 
-/** Takes jobs of a group away from whoever runs them, to be begun anew at once: what they are about has changed. */
+/**
+ * Returns the jobs of a group to the queue, to run at once, because their subjects have changed.
+ * Running ones lose their lease.
+ */
 export async function restartJobs(
   tx: Transaction,
   { kind, groupId, accountId }: { kind: JobKind; groupId: number; accountId: number },
@@ -102,7 +119,7 @@ export async function restartJobs(
   await announce(sql, { type: workRequested, payload: { account_id: accountId } });
 }
 
-/** Ends the job of a subject that nobody wants any more, whoever runs it. */
+/** Cancels the job of a subject, even while it runs. */
 export async function cancelJob(
   tx: Transaction,
   { kind, subjectId, accountId }: { kind: JobKind; subjectId: number; accountId: number },
@@ -114,17 +131,18 @@ export async function cancelJob(
   );
 }
 
-type Taking = { lane: LaneName; leaseMs: number; concurrencyPerAccount: number; giveUpAfterSeconds: number };
+type TakeOptions = { lane: LaneName; leaseMs: number; concurrencyPerAccount: number; giveUpAfterSeconds: number };
 
-/** How many jobs may be taken, and how many more of accounts of which none runs. */
-type Room = { free: number; spare: number };
+/** How many jobs may be taken, and how many more of accounts that have no running job. */
+type Capacity = { free: number; spare: number };
 
 /**
- * Takes jobs of a lane as far as there is room: queued ones whose time has come, and running ones whose lease ran out. Accounts take turns:
- * each gets its first job before any gets its second, and none more than its share of the lane. Jobs of a group keep their order.
- * The time after which a job is given up counts from its first attempt at the earliest, however long it stood in the queue.
+ * Takes jobs of a lane: queued ones that are due, and running ones whose lease has expired.
+ * Accounts take turns: each gets its first job before any gets its second, and none gets more than
+ * its share of the lane. Jobs of a group run in order. The time limit of a job counts from its
+ * first attempt at the earliest, however long it was queued.
  */
-export async function takeJobs(pool: pg.Pool, { free, spare }: Room, taking: Taking): Promise<Job[]> {
+export async function takeJobs(pool: pg.Pool, { free, spare }: Capacity, taking: TakeOptions): Promise<Job[]> {
   const kinds = Object.entries(laneOf).flatMap(([kind, lane]) => (lane === taking.lane ? [kind] : []));
   return withTransaction(pool, async (sql) => {
     await sql(`select pg_advisory_xact_lock(hashtext('jobs.take'))::text`);
@@ -156,7 +174,7 @@ export async function takeJobs(pool: pg.Pool, { free, spare }: Room, taking: Tak
   });
 }
 
-/** A sign of life; false: the job is no longer ours. */
+/** Renews the lease; false: this run no longer holds the job. */
 export async function renewLease(pool: pg.Pool, job: Job, leaseMs: number): Promise<boolean> {
   const { rowCount } = await pgSql(pool)(
     `update job set heartbeat_at = now(), lease_until = now() + make_interval(secs => $3::float8 / 1000)
@@ -166,14 +184,20 @@ export async function renewLease(pool: pg.Pool, job: Job, leaseMs: number): Prom
   return rowCount === 1;
 }
 
-type Ending =
+type RunEnd =
   | { state: 'done' }
   | { state: 'failed'; error: string }
-  /** Comes again after the pause. `counted` is false when the attempt was nobody's fault. */
+  /**
+   * The job runs again after the pause. `counted` is false when the attempt was interrupted or
+   * blocked.
+   */
   | { state: 'queued'; error: string; afterMs: number; counted: boolean };
 
-/** Ends this run of the job in the caller's transaction; throws LeaseLost, which must undo it, when the job is no longer ours. */
-export async function endRun(tx: Transaction, job: Job, ending: Ending): Promise<void> {
+/**
+ * Ends this run of the job in the caller's transaction. Throws LeaseLost, which rolls it back, when
+ * this run no longer holds the job.
+ */
+export async function endRun(tx: Transaction, job: Job, ending: RunEnd): Promise<void> {
   const again = ending.state === 'queued';
   const { rowCount } = await prismaSql(tx)(
     `update job set state = $3, error = $4, run_id = null, lease_until = null, updated_at = now(),

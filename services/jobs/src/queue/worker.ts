@@ -1,28 +1,32 @@
-// Runs the jobs of a lane: takes them from the queue when a message says "look" and every few seconds besides, keeps their leases
-// alive, and decides what a failure means: given up, or tried again.
+// Runs the jobs of a lane: polls the queue, at once when a message arrives, keeps leases alive, and
+// decides whether a failed job is retried or given up.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorKind, ServiceError, toServiceError } from '@almanac/service-kit/errors';
 import { carrierOf, tracing } from '@almanac/service-kit/observability/tracing/tracing';
 import { toPostgresError } from '@almanac/service-kit/postgres/errors';
-import type { Context } from '../context.ts';
+import type { JobsContext } from '../context.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { endRun, type Job, type JobKind, type LaneName, LeaseLost, type laneOf, renewLease, takeJobs } from './jobs.ts';
 
 export type JobHandler = {
-  /** Does the work and commits its result together with `endRun`. `signal` aborts when the lease is lost or the service stops. */
+  /**
+   * Does the work and commits its result together with `endRun`. `signal` aborts when the lease is
+   * lost or the service stops.
+   */
   run(job: Job, signal: AbortSignal): Promise<void>;
   /**
-   * Asked before the work is given up, where an attempt may have had an effect that nobody heard of: true when it had, and the job has
-   * ended by that; false when it had none and never will.
+   * Called before a job is given up whose earlier attempt may have committed without an answer.
+   * True: that attempt took effect, and its result has ended the job. False: it had no effect and
+   * never will.
    */
-  settle?(job: Job, signal: AbortSignal): Promise<boolean>;
+  resolveOutcome?(job: Job, signal: AbortSignal): Promise<boolean>;
   /** Marks the subject as failed, in the transaction that ends the job. */
   fail(tx: Transaction, job: Job, reasons: string[]): Promise<void>;
   /** Marks the subject as waiting for the next attempt. */
   wait(tx: Transaction, job: Job, reason: string): Promise<void>;
 };
 
-/** One handler for each kind of job that keeps to the lane. */
+/** A handler for each kind of job of the lane. */
 type Handlers<L extends LaneName> = {
   [K in JobKind as (typeof laneOf)[K] extends L ? K : never]: JobHandler;
 };
@@ -31,19 +35,22 @@ export type Lane<L extends LaneName> = {
   name: L;
   /** Jobs of the lane this instance runs at once. */
   concurrency: number;
-  /** How many more it runs when they are of accounts of which no job runs: others' long ones don't keep those waiting. */
+  /**
+   * Extra slots for accounts that have no running job, so that long jobs of others don't block
+   * them.
+   */
   spare: number;
-  /** Jobs of one account in the lane that run at once, in all instances together. */
+  /** Jobs of one account in the lane that run at once, across all instances. */
   concurrencyPerAccount: number;
-  /** What the growing pauses before another attempt end at. */
-  longestPauseMs: number;
+  /** The upper bound of the growing pause between attempts. */
+  maxPauseMs: number;
   handlers: Handlers<L>;
 };
 
-export type Worker = { start(): void; stop(): Promise<void>; look(): void };
+export type Worker = { start(): void; stop(): Promise<void>; wake(): void };
 
-/** A reason that the next attempt would meet again. */
-const definitive: readonly ErrorKind[] = [
+/** Errors that a retry would meet again. */
+const permanentErrors: readonly ErrorKind[] = [
   'bad_request',
   'forbidden',
   'not_found',
@@ -54,15 +61,16 @@ const definitive: readonly ErrorKind[] = [
   'precondition_failed',
 ];
 
-/** Too many attempts of the job ended without a word. */
-class Interrupted extends ServiceError {
+/** The job was interrupted too often. */
+class InterruptedTooOften extends ServiceError {
   constructor(attempts: number) {
     super('internal', `It was interrupted ${attempts} times and is given up.`);
   }
 }
 
-type WorkerContext = Pick<Context, 'prisma' | 'pool' | 'logger' | 'work'>;
+type WorkerContext = Pick<JobsContext, 'prisma' | 'pool' | 'logger' | 'work'>;
 
+/** A worker that runs the jobs of one lane on this instance. */
 export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<L>): Worker {
   const { pool, logger, work } = ctx;
   const { leaseMs, giveUpAfterSeconds } = work;
@@ -71,57 +79,58 @@ export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<
   const handlers = lane.handlers as Partial<Record<JobKind, JobHandler>>;
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  let nudge = new AbortController();
+  let wakeSignal = new AbortController();
   let loop: Promise<void> | undefined;
 
-  const look = () => nudge.abort();
+  const wake = () => wakeSignal.abort();
 
   const poll = async () => {
     let failures = 0;
     while (!stopping.signal.aborted) {
-      nudge = new AbortController(); // renewed before looking, so that what comes meanwhile is looked for again
+      // Replaced before the poll, so that a wake-up during it causes another poll.
+      wakeSignal = new AbortController();
       try {
         const free = Math.max(0, concurrency - running.size);
-        const room = { free, spare: concurrency + spare - running.size - free };
-        const taken = room.free + room.spare > 0 ? await takeJobs(pool, room, taking) : [];
+        const capacity = { free, spare: concurrency + spare - running.size - free };
+        const taken = capacity.free + capacity.spare > 0 ? await takeJobs(pool, capacity, taking) : [];
         failures = 0;
-        for (const job of taken) begin(job);
+        for (const job of taken) startJob(job);
         if (taken.length > 0 && running.size < concurrency + spare) continue;
       } catch (error) {
         failures += 1;
         if (failures === 1) logger.warn({ err: error }, 'the work queue could not be read; it will be tried again');
       }
-      const either = AbortSignal.any([nudge.signal, stopping.signal]);
+      const either = AbortSignal.any([wakeSignal.signal, stopping.signal]);
       await sleep(work.pollMs, undefined, { signal: either }).catch(() => {});
     }
   };
 
-  const begin = (job: Job) => {
-    const handler = handlers[job.kind] as JobHandler; // nothing else was asked for
-    const done = runOne(ctx, lane, handler, job, stopping.signal)
-      .catch((error: unknown) => logger.error({ err: error, job_id: job.id }, 'a job ended without a trace'))
+  const startJob = (job: Job) => {
+    const handler = handlers[job.kind] as JobHandler; // only kinds of this lane are taken
+    const done = runJob(ctx, lane, handler, job, stopping.signal)
+      .catch((error: unknown) => logger.error({ err: error, job_id: job.id }, 'a job ended without a recorded outcome'))
       .finally(() => {
         running.delete(done);
-        look();
+        wake();
       });
     running.add(done);
   };
 
   return {
-    look,
+    wake,
     start: () => {
       loop ??= poll();
     },
     stop: async () => {
-      stopping.abort(new ServiceError('unavailable', 'The service stops; the job will go on elsewhere.'));
+      stopping.abort(new ServiceError('unavailable', 'The service is stopping; another instance will run the job.'));
       await loop;
       await Promise.all(running);
     },
   };
 }
 
-/** What every line about a job says; the request is the one that asked for it. */
-const factsOf = ({ id, kind, subject_id, account_id, request_id }: Job) => ({
+/** Log fields of a job; the request id is that of the call that queued it. */
+const logFields = ({ id, kind, subject_id, account_id, request_id }: Job) => ({
   job_id: id,
   kind,
   subject_id,
@@ -129,35 +138,35 @@ const factsOf = ({ id, kind, subject_id, account_id, request_id }: Job) => ({
   request_id: request_id ?? undefined,
 });
 
-async function runOne(
+async function runJob(
   ctx: WorkerContext,
-  lane: Pick<Lane<LaneName>, 'longestPauseMs'>,
+  lane: Pick<Lane<LaneName>, 'maxPauseMs'>,
   handler: JobHandler,
   job: Job,
   stopping: AbortSignal,
 ): Promise<void> {
   const { logger, work } = ctx;
-  const about = factsOf(job);
+  const about = logFields(job);
   const lost = new AbortController();
-  const beating = keepAlive(ctx, job, lost);
+  const renewal = renewPeriodically(ctx, job, lost);
   const startedAt = performance.now();
   const signal = AbortSignal.any([lost.signal, stopping]);
   try {
-    if (job.attempts > work.attempts) throw new Interrupted(work.attempts);
+    if (job.attempts > work.attempts) throw new InterruptedTooOften(work.attempts);
     await runTraced(handler, job, signal);
     logger.info({ ...about, attempt: job.attempts, ms: Math.round(performance.now() - startedAt) }, 'job done');
   } catch (thrown) {
     if (thrown instanceof LeaseLost || lost.signal.aborted) {
-      logger.warn(about, 'the job was taken over');
+      logger.warn(about, 'another run has taken the job');
       return;
     }
-    await judge(ctx, lane, handler, job, thrown, { stopping, signal });
+    await handleFailure(ctx, lane, handler, job, thrown, { stopping, signal });
   } finally {
-    clearInterval(beating);
+    clearInterval(renewal);
   }
 }
 
-// The work is a part of the call that asked for it, however much later it is done.
+// The span of a job continues the trace of the call that queued it.
 function runTraced(handler: JobHandler, job: Job, signal: AbortSignal): Promise<void> {
   if (!tracing) return handler.run(job, signal);
   const facts = { 'almanac.job_id': job.id, 'almanac.request_id': job.request_id ?? undefined };
@@ -165,8 +174,8 @@ function runTraced(handler: JobHandler, job: Job, signal: AbortSignal): Promise<
   return tracing.run(options, () => handler.run(job, signal));
 }
 
-// A lease that can't be renewed is lost when its time is over, also to ourselves.
-function keepAlive(ctx: Pick<Context, 'pool' | 'work'>, job: Job, lost: AbortController): NodeJS.Timeout {
+// A lease that could not be renewed within its time counts as lost.
+function renewPeriodically(ctx: Pick<JobsContext, 'pool' | 'work'>, job: Job, lost: AbortController): NodeJS.Timeout {
   const { leaseMs } = ctx.work;
   let renewedAt = performance.now();
   return setInterval(async () => {
@@ -177,9 +186,9 @@ function keepAlive(ctx: Pick<Context, 'pool' | 'work'>, job: Job, lost: AbortCon
   }, leaseMs / 4);
 }
 
-async function judge(
-  ctx: Pick<Context, 'prisma' | 'logger' | 'work'>,
-  { longestPauseMs }: Pick<Lane<LaneName>, 'longestPauseMs'>,
+async function handleFailure(
+  ctx: Pick<JobsContext, 'prisma' | 'logger' | 'work'>,
+  { maxPauseMs }: Pick<Lane<LaneName>, 'maxPauseMs'>,
   handler: JobHandler,
   job: Job,
   thrown: unknown,
@@ -187,52 +196,52 @@ async function judge(
 ): Promise<void> {
   const { logger, work } = ctx;
   const error = toServiceError(toPostgresError(thrown));
-  const about = { err: error.cause ?? error, ...factsOf(job) };
-  const again = (afterMs: number, counted: boolean) =>
-    end(ctx, job, { state: 'queued', error: error.message, afterMs, counted }, (tx) =>
+  const about = { err: error.cause ?? error, ...logFields(job) };
+  const retryLater = (afterMs: number, counted: boolean) =>
+    recordEnd(ctx, job, { state: 'queued', error: error.message, afterMs, counted }, (tx) =>
       handler.wait(tx, job, error.message),
     );
   const fail = async (reasons: string[]) => {
-    const outcome = await settle(ctx, handler, job, signal);
-    if (outcome === 'unknown') return again(Math.min(work.retryMs * 2 ** job.deferrals, longestPauseMs), false);
+    const outcome = await resolveOutcome(ctx, handler, job, signal);
+    if (outcome === 'unknown') return retryLater(Math.min(work.retryMs * 2 ** job.deferrals, maxPauseMs), false);
     if (outcome === 'nothing done')
-      await end(ctx, job, { state: 'failed', error: reasons.join(' ') }, (tx) => handler.fail(tx, job, reasons));
+      await recordEnd(ctx, job, { state: 'failed', error: reasons.join(' ') }, (tx) => handler.fail(tx, job, reasons));
   };
 
-  if (stopping.aborted) return again(0, false);
-  if (definitive.includes(error.kind)) return fail(error.errors);
-  const away = error.kind === 'unavailable';
-  const tries = away ? job.deferrals + 1 : job.attempts;
-  const pause = Math.min(work.retryMs * 2 ** (tries - 1), longestPauseMs);
-  if (away && Date.now() < job.give_up_at.getTime()) {
-    logger.warn(about, 'the job waits for what is not available');
-    return again(pause, false);
+  if (stopping.aborted) return retryLater(0, false);
+  if (permanentErrors.includes(error.kind)) return fail(error.errors);
+  const isUnavailable = error.kind === 'unavailable';
+  const tries = isUnavailable ? job.deferrals + 1 : job.attempts;
+  const pause = Math.min(work.retryMs * 2 ** (tries - 1), maxPauseMs);
+  if (isUnavailable && Date.now() < job.give_up_at.getTime()) {
+    logger.warn(about, 'the job waits for an unavailable service');
+    return retryLater(pause, false);
   }
-  if (!away && job.attempts < work.attempts) {
+  if (!isUnavailable && job.attempts < work.attempts) {
     logger.error(about, 'the job failed and will be tried again');
-    return again(pause, true);
+    return retryLater(pause, true);
   }
   logger.error(about, 'the job is given up');
   return fail(error.errors);
 }
 
-// An end that might be untrue is none: it is put off for as long as nobody can say what the work has done.
-async function settle(
-  { logger }: Pick<Context, 'logger'>,
+// Don't record an outcome that isn't known yet; retry later.
+async function resolveOutcome(
+  { logger }: Pick<JobsContext, 'logger'>,
   handler: JobHandler,
   job: Job,
   signal: AbortSignal,
 ): Promise<'done' | 'nothing done' | 'unknown'> {
   try {
-    return (await handler.settle?.(job, signal)) ? 'done' : 'nothing done';
+    return (await handler.resolveOutcome?.(job, signal)) ? 'done' : 'nothing done';
   } catch (thrown) {
-    logger.warn({ err: thrown, ...factsOf(job) }, 'it is not known yet what the job has done');
+    logger.warn({ err: thrown, ...logFields(job) }, 'the outcome of the job is not known yet');
     return 'unknown';
   }
 }
 
-async function end(
-  ctx: Pick<Context, 'prisma' | 'logger'>,
+async function recordEnd(
+  ctx: Pick<JobsContext, 'prisma' | 'logger'>,
   job: Job,
   ending: Parameters<typeof endRun>[2],
   mark: (tx: Transaction) => Promise<void>,
@@ -243,8 +252,8 @@ async function end(
       await endRun(tx, job, ending);
     });
   } catch (error) {
-    // The lease runs out, and somebody takes the job up again.
+    // The lease will expire, and another run takes the job.
     if (!(error instanceof LeaseLost))
-      ctx.logger.warn({ err: error, job_id: job.id }, 'the end of a run could not be noted');
+      ctx.logger.warn({ err: error, job_id: job.id }, 'the outcome of a run could not be recorded');
   }
 }

@@ -53,7 +53,7 @@ describe('the type of a column', () => {
     });
   });
 
-  it('tells day from month only where values do', async () => {
+  it('distinguishes day from month only if values do', async () => {
     const both = await infer('a;b\n31.01.2024;01.02.2024\n');
     expect([both.style.dateStyle, both.columns[1]?.notes]).toEqual(['DMY', []]);
     const open = await infer(column('01/02/2024', '03/04/2024'));
@@ -66,7 +66,7 @@ describe('the type of a column', () => {
 });
 
 describe('a column', () => {
-  it('gets a name that a column may have, near to its own, once', async () => {
+  it('gets a valid name, close to its own and unique', async () => {
     const header = '"Straße & Nr.";"CustomerID";"2nd";"svc_sk";"";"customerid";"Ключ";"Ä';
     const names = (await infer(`${header}"\n${'1;'.repeat(7)}1\n`)).columns.map(({ column: { name } }) => name);
     expect(names).toEqual([
@@ -91,13 +91,13 @@ describe('the key', () => {
   const key = async (text: string) =>
     (await infer(text)).columns.filter(({ column }) => column.is_primary_key).map(({ column: { name } }) => name);
 
-  it('is what is unique and called like one, else what is unique and stands first', async () => {
+  it('is a unique column named like a key, else the first unique one', async () => {
     expect(await key('name,iso_code,n\nGermany,DE,1\nFrance,FR,2\n')).toEqual(['iso_code']);
     expect(await key('name,n\nGermany,1\nFrance,1\n')).toEqual(['name']);
     expect(await key('amount,day,name\n1.5,2024-01-01,a\n2.5,2024-01-02,b\n')).toEqual(['name']);
   });
 
-  it('is two columns where no one is unique, and none where that is not either', async () => {
+  it('is two columns if none is unique, and none if no two are', async () => {
     expect(await key('country,year,n\nDE,2023,1\nDE,2024,1\nFR,2023,1\n')).toEqual(['country', 'year']);
     expect(await key('a,b\nx,1\nx,1\n')).toEqual([]);
     expect(await key('id,b\n1,2\n')).toEqual([]);
@@ -123,7 +123,7 @@ describe('a sample', () => {
     ['sep=§\na§b\n1§"x"¢\n', 'quotes are not in their places'],
     ['a,b\n1,"x\n', 'never closed'],
     ['[{"a":', 'JSON'],
-  ])('that can not be read says why: %j', async (text, problem) => {
+  ])('that is unreadable says why: %j', async (text, problem) => {
     await expect(infer(text)).rejects.toMatchObject({
       kind: 'validation_failed',
       message: expect.stringContaining(problem),

@@ -1,9 +1,9 @@
-// From a sample of a file to the columns of a table that would take it: names, types, measures, what is required, and a likely key. What the
-// values leave open stays text, and is said. Pure.
-import { foldName } from '../formats/column-names.ts';
+// Infers the columns of a table from a sample of a file: names, types, sizes, required columns, and
+// a likely key. Values that allow several types stay text, with a note. Pure.
+import { foldName } from '../formats/table-file/column-names.ts';
 import { filledCells, type Sample } from './read-sample.ts';
 import { digitsOf, type Separator } from './sample-numbers.ts';
-import { type ColumnLook, readStyle, type SampleStyle } from './sample-style.ts';
+import { type ColumnTraits, readStyle, type SampleStyle } from './sample-style.ts';
 
 /** A column as POST /column_definitions takes it. */
 export type ProposedColumn = {
@@ -27,7 +27,7 @@ export function inferColumns(sample: Sample): Inferred {
   const style = readStyle(sample);
   const names = new Set<string>();
   const columns = sample.header.map((source, position) => {
-    const { note, ...type } = typeOf(style.columns[position] as ColumnLook, style, source);
+    const { note, ...type } = typeOf(style.columns[position] as ColumnTraits, style, source);
     const name = columnName(source, position, names);
     const cells = filledCells(sample, position).length;
     const column = { name, ...type, is_primary_key: false, is_required: cells > 0 && cells === sample.rows.length };
@@ -43,9 +43,9 @@ export function inferColumns(sample: Sample): Inferred {
   return { style, columns };
 }
 
-const longestName = 63;
+const maxNameLength = 63;
 
-/** A name that a column may have, near to that in the file; each once. */
+/** A valid column name close to the name in the file, unique in the table. */
 function columnName(source: string, position: number, taken: Set<string>): string {
   const plain = source.replaceAll('ß', 'ss').normalize('NFKD').replaceAll(/\p{M}/gu, '');
   const words = plain
@@ -55,7 +55,7 @@ function columnName(source: string, position: number, taken: Set<string>): strin
   const begun = /^[a-z]/.test(words) && !words.startsWith('svc_') ? words : `column_${words || position + 1}`;
   for (let n = 1; ; n += 1) {
     const end = n === 1 ? '' : `_${n}`;
-    const name = begun.slice(0, longestName - end.length) + end;
+    const name = begun.slice(0, maxNameLength - end.length) + end;
     if (taken.has(foldName(name))) continue;
     taken.add(foldName(name));
     return name;
@@ -65,7 +65,7 @@ function columnName(source: string, position: number, taken: Set<string>): strin
 const booleans = new Set(['true', 'false', 'TRUE', 'FALSE', 'True', 'False']);
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-function typeOf({ cells, dates, numbers }: ColumnLook, style: SampleStyle, source: string): Typed {
+function typeOf({ cells, dates, numbers }: ColumnTraits, style: SampleStyle, source: string): Typed {
   if (cells.length === 0) return { data_type: 'string', length: 255, note: 'The sample has no value for it.' };
   const all = (test: (cell: string) => boolean) => cells.every(test);
   if (all((cell) => booleans.has(cell))) return { data_type: 'boolean' };
@@ -92,7 +92,7 @@ function typeOf({ cells, dates, numbers }: ColumnLook, style: SampleStyle, sourc
 
 const precisions = [10, 18, 28, 38];
 
-// Precision with room for larger numbers than the sample has; the scale as it is seen.
+// The precision leaves room for larger numbers than those of the sample; the scale is the sample's.
 function numberType(cells: string[], separator: Separator): Typed {
   const digits = cells.map((cell) => digitsOf(cell, separator));
   const scale = Math.max(...digits.map(({ fraction }) => fraction));
@@ -108,7 +108,7 @@ function numberType(cells: string[], separator: Separator): Typed {
 
 const lengths = [1, 2, 3, 5, 10, 20, 50, 100, 255, 500, 1000, 2000, 4000];
 
-// Codes are all as long as one another; other texts get room.
+// Codes have equal lengths; other texts get room.
 function textType(cells: string[]): Typed {
   const sizes = cells.map((cell) => [...cell].length);
   const longest = Math.max(...sizes);
@@ -130,9 +130,10 @@ function isJson(cell: string): boolean {
 
 const keyTypes = new Set(['integer', 'bigint', 'string', 'uuid']);
 const keyName = /(?:^|_)(?:id|key|code|nr|no|num|number|nummer|iso|iso2|iso3|uuid)$/;
-const widestPair = 10;
+const maxPairColumns = 10;
 
-// Few rows prove little: what is called like a key goes first, then what stands first; two columns together where no one is unique.
+// Few rows prove little: names that look like keys win, then the order of columns; else two columns
+// that are unique in combination.
 function likelyKey({ rows }: Sample, columns: ProposedColumn[]): number[] {
   if (rows.length < 2) return [];
   const can = columns.flatMap(({ data_type, length = 0, is_required }, position) =>
@@ -143,7 +144,7 @@ function likelyKey({ rows }: Sample, columns: ProposedColumn[]): number[] {
   const alone = can.filter((position) => isUnique(position));
   const best = alone.find((position) => keyName.test((columns[position] as ProposedColumn).name)) ?? alone[0];
   if (best !== undefined) return [best];
-  const few = can.slice(0, widestPair);
+  const few = can.slice(0, maxPairColumns);
   for (const [i, first] of few.entries())
     for (const second of few.slice(i + 1)) if (isUnique(first, second)) return [first, second];
   return [];

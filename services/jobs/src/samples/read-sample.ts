@@ -1,16 +1,16 @@
-// Reads the beginning of a file that a caller sends as text: by the very readers that imports use, so that what is seen here is what an
-// import will see.
+// Reads the beginning of a file, sent as text, with the readers of imports, so that a sample and an
+// import give the same result.
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse/sync';
-import type { CsvStyle } from '../csv/csv-file.ts';
-import { fileError } from '../csv/file-error.ts';
-import { detectFormat, type FileFormat } from '../formats/file-format.ts';
+import type { CsvStyle } from '../formats/csv/csv-reader.ts';
 import { openTableFile } from '../formats/open-file.ts';
-import type { FileSource, TableFile } from '../formats/table-file.ts';
+import { fileError } from '../formats/table-file/file-error.ts';
+import { detectFormat, type FileFormat } from '../formats/table-file/file-format.ts';
+import type { FileSource, TableFile } from '../formats/table-file/table-file.ts';
 
-/** More rows tell nothing new; what is behind them is not looked at. */
+/** Rows beyond this number are ignored. */
 export const sampleRows = 1000;
-/** At most as long as this; leaves room in a JSON body for what has to be escaped. */
+/** The maximum length; leaves room in a JSON body for escaped characters. */
 export const sampleCharacters = 250_000;
 
 export type Sample = {
@@ -23,18 +23,18 @@ export type Sample = {
   rows: (string | null)[][];
 };
 
-export type SampleWanted = Partial<CsvStyle> & {
-  /** Names that a right header would have, as `foldName` makes them. */
+export type SampleOptions = Partial<CsvStyle> & {
+  /** Names that a correct header would contain, as `foldName` makes them. */
   expected?: ReadonlySet<string>;
   width?: number | undefined;
 };
 
-/** CSV, TSV, JSON or lines of JSON. What can't be read is a file error. */
+/** Reads CSV, TSV, JSON or NDJSON. An unreadable sample is a file error. */
 export async function readSample(
   text: string,
-  { expected = new Set(), width, ...style }: SampleWanted,
+  { expected = new Set(), width, ...style }: SampleOptions,
 ): Promise<Sample> {
-  const source = inMemory(Buffer.from(text));
+  const source = memorySource(Buffer.from(text));
   const format = detectFormat(Buffer.from(text.slice(0, 4096)));
   if (format === 'xlsx' || format === 'parquet') throw fileError('A sample is text: CSV, TSV or JSON.');
   const file = await openTableFile(source, {
@@ -47,7 +47,7 @@ export async function readSample(
   try {
     const rows = await readRows(file);
     if (file.layout.numbered) return { format: file.format, delimiter: null, quote: '"', header: file.header, rows };
-    // The end of the text may be in the middle of a row.
+    // The text may end in the middle of a row.
     const isCut = !/[\r\n]$/.test(text) && rows.length > 1 && (rows.at(-1)?.length ?? 0) < file.header.length;
     const { delimiter, quote } = file.layout;
     return { format: file.format, delimiter, quote, header: file.header, rows: isCut ? rows.slice(0, -1) : rows };
@@ -57,9 +57,9 @@ export async function readSample(
 }
 
 async function readRows(file: TableFile): Promise<(string | null)[][]> {
-  const places = file.header.map((name) => ({ target: name, dataType: 'text' }));
+  const targets = file.header.map((name) => ({ target: name, dataType: 'text' }));
   const parts: Uint8Array[] = [];
-  for await (const part of file.rows(places)) parts.push(part);
+  for await (const part of file.rows(targets)) parts.push(part);
   const { delimiter, quote, numbered } = file.layout;
   try {
     const rows = parse(Buffer.concat(parts), {
@@ -73,20 +73,20 @@ async function readRows(file: TableFile): Promise<(string | null)[][]> {
   }
 }
 
-function inMemory(bytes: Buffer): FileSource {
+function memorySource(bytes: Buffer): FileSource {
   const range = (start: number, end: number) => Readable.from([bytes.subarray(start, end)]);
   return {
     size: bytes.length,
     open: () => range(0, bytes.length),
     range,
-    keep: () => Promise.reject(new Error('a sample is never unpacked')),
+    spool: () => Promise.reject(new Error('a sample is never unpacked')),
   };
 }
 
-/** The cells of one column that hold something. */
+/** The cells of a column that have a value. */
 export const filledCells = ({ rows }: Sample, position: number): string[] =>
   rows.flatMap((row) => row[position]?.trim() || []);
 
-/** Whether any cell of the column has blanks around what it holds. */
+/** Whether a cell of the column has blanks around its value. */
 export const isPadded = ({ rows }: Sample, position: number): boolean =>
   rows.some((row) => row[position] && row[position] !== row[position]?.trim());

@@ -1,42 +1,42 @@
-// How a whole file is written, as far as its sample proves it: one date style and one decimal separator for all columns. What the
-// values leave open stays open and is named. Pure.
+// The style of a file as its sample proves it: one date order and one decimal separator for all
+// columns. What stays ambiguous is reported. Pure.
 import { filledCells, type Sample } from './read-sample.ts';
 import { type Dates, readDates } from './sample-dates.ts';
 import { type Numbers, readNumbers, type Separator } from './sample-numbers.ts';
 
-export type ColumnLook = { cells: string[]; dates: Dates | undefined; numbers: Numbers | undefined };
+export type ColumnTraits = { cells: string[]; dates: Dates | undefined; numbers: Numbers | undefined };
 
 export type SampleStyle = {
-  columns: ColumnLook[];
-  /** Undefined: neither the sample tells nor what is usual, or there is nothing to tell. */
+  columns: ColumnTraits[];
+  /** Undefined: neither the sample nor the default decides, or there is nothing to decide. */
   dateStyle: 'DMY' | 'MDY' | undefined;
   decimalSeparator: Separator | undefined;
-  /** Whether different columns prove different ones, of which a mapping has only one. */
+  /** Whether columns prove different separators, although a mapping has only one. */
   hasBothSeparators: boolean;
-  /** Of the header, columns that could be read in two ways. */
+  /** Columns of the header that can be read in two ways. */
   ambiguousDates: string[];
   ambiguousNumbers: string[];
 };
 
 /**
- * A style is the file's when some column proves it and none proves the other; where none proves
- * any, dates are taken as `usual`.
+ * The order or separator that some column proves and none contradicts. Where none proves an order,
+ * `defaultOrder` applies.
  */
-export function readStyle(sample: Sample, usual?: 'DMY' | 'MDY'): SampleStyle {
-  const columns = sample.header.map((_, position): ColumnLook => {
+export function readStyle(sample: Sample, defaultOrder?: 'DMY' | 'MDY'): SampleStyle {
+  const columns = sample.header.map((_, position): ColumnTraits => {
     const cells = filledCells(sample, position);
     return { cells, dates: readDates(cells), numbers: readNumbers(cells) };
   });
   const orders = columns.flatMap(({ dates }) =>
     dates && (dates.order === 'DMY' || dates.order === 'MDY') ? [dates.order] : [],
   );
-  const dateStyle = orders.length === 0 ? usual : only(orders);
+  const dateStyle = orders.length === 0 ? defaultOrder : singleValue(orders);
   const separators = columns.flatMap(({ numbers }) =>
     numbers && numbers.separator !== 'either' && numbers.separator !== 'none' ? [numbers.separator] : [],
   );
-  const decimalSeparator = only(separators);
-  const named = (isMeant: (column: ColumnLook) => boolean) =>
-    sample.header.filter((_, position) => isMeant(columns[position] as ColumnLook));
+  const decimalSeparator = singleValue(separators);
+  const named = (matches: (column: ColumnTraits) => boolean) =>
+    sample.header.filter((_, position) => matches(columns[position] as ColumnTraits));
   return {
     columns,
     dateStyle,
@@ -47,6 +47,6 @@ export function readStyle(sample: Sample, usual?: 'DMY' | 'MDY'): SampleStyle {
   };
 }
 
-function only<T>(proved: T[]): T | undefined {
+function singleValue<T>(proved: T[]): T | undefined {
   return new Set(proved).size === 1 ? proved[0] : undefined;
 }

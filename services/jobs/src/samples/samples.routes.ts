@@ -1,20 +1,24 @@
-// The REST edge of samples: what a file would need of a table.
+// The REST endpoints of samples: columns and mappings inferred from the beginning of a file.
 
-import { idTextSchema } from '@almanac/service-kit/api/input';
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { delimiters, quotes } from '../csv/csv-file.ts';
-import { fileFormats } from '../formats/file-format.ts';
+import type { JobsContext } from '../context.ts';
+import { delimiters, quotes } from '../formats/csv/csv-reader.ts';
+import { fileFormats } from '../formats/table-file/file-format.ts';
+import { readAccountDateStyle } from '../import-mappings/account-date-style.ts';
+import { columnMappingSchema, styleSchemas } from '../import-mappings/import-mappings.routes.ts';
+import { requireTable } from '../import-mappings/import-mappings.ts';
 import { inferColumns } from './infer-columns.ts';
 import { readSample, sampleCharacters, sampleRows } from './read-sample.ts';
+import { suggestMapping } from './suggest-mapping.ts';
 
-/** How the beginning of a file is sent. */
-export const sampleShape = {
+/** How a sample is sent. */
+const sampleShape = {
   sample: z
     .string()
     .min(1)
@@ -40,8 +44,36 @@ const proposalSchema = z.object({
   is_required: z.boolean(),
 });
 
+const suggestionSchema = z.object({
+  import_mapping: z
+    .object({
+      table_definition_id: z.int(),
+      date_style: styleSchemas.date_style,
+      decimal_separator: styleSchemas.decimal_separator,
+      delimiter: styleSchemas.delimiter,
+      quote: styleSchemas.quote,
+      has_header: z.boolean(),
+      column_mappings: z.array(columnMappingSchema),
+    })
+    .meta({ description: 'With a name, a body for POST /import_mappings.' }),
+  columns: z.array(
+    z.object({
+      source_column: z.string(),
+      target_column: z.string().nullable(),
+      confidence: z.number().min(0).max(1),
+      notes: z.array(z.string()),
+    }),
+  ),
+  unmatched_source_columns: z.array(z.string()).meta({ description: 'The mapping leaves them out.' }),
+  unmatched_target_columns: z.array(z.string()),
+  ambiguous_date_columns: z.array(z.string()),
+  questions: z.array(z.string()).meta({ description: 'What to decide before the mapping is used.' }),
+  format: z.enum(fileFormats),
+  rows: z.int().meta({ description: 'How many were looked at.' }),
+});
+
 /** Every endpoint about samples. */
-export function sampleRoutes(ctx: Context): Route[] {
+export function sampleRoutes(ctx: JobsContext): Route[] {
   return [
     route({
       method: 'POST',
@@ -101,11 +133,28 @@ export function sampleRoutes(ctx: Context): Route[] {
         };
       },
     }),
+    route({
+      method: 'POST',
+      path: '/import_mappings/suggest',
+      tag: 'Import mappings',
+      summary: 'Propose an import mapping from a sample of a file',
+      example: { table_definition_id: 12, sample: 'Code,Name\nCH,Switzerland\n' },
+      description: 'Writes nothing.',
+      extension: true,
+      body: { table_definition_id: idSchema, ...sampleShape },
+      response: suggestionSchema,
+      handle: async ({ call, body }) => {
+        const { table_definition_id, ...sample } = body();
+        const table = await requireTable(ctx, call, table_definition_id);
+        const dateStyle = await readAccountDateStyle(ctx, call);
+        return suggestMapping(table, { tableDefinitionId: table_definition_id, dateStyle }, sample);
+      },
+    }),
   ];
 }
 
 const requireDevelop = (
-  ctx: Context,
+  ctx: JobsContext,
   call: CallContext,
   { id, domain_id, branch_id }: { id: number; domain_id: number; branch_id: number },
 ) => requireRight(ctx.rights, call, 'develop', { domainId: domain_id, branchId: branch_id, tableDefinitionId: id });

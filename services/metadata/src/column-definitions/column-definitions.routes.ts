@@ -2,9 +2,10 @@
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
-import { z } from 'zod';
-import type { Context } from '../context.ts';
-import { once, repeatable } from '../repeated-requests.ts';
+import { columnAttributes, newColumnAttributes } from '../columns/column-rules.ts';
+import { columnSchema } from '../columns/column-schema.ts';
+import type { MetadataContext } from '../context.ts';
+import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
 import {
   columnFilters,
   createColumnDefinition,
@@ -13,37 +14,15 @@ import {
   listColumnDefinitions,
   updateColumnDefinition,
 } from './column-definitions.ts';
-import { columnAttributes, hierarchyDescription, newColumnAttributes } from './column-rules.ts';
-import { dataTypes } from './column-values.ts';
 
-export const columnSchema = z.object({
-  id: z.int(),
-  table_definition_id: z.int(),
-  name: z.string(),
-  data_type: z.enum(dataTypes).meta({
-    description:
-      'Values of decimal and bigint may have more digits than a JSON parser keeps that reads numbers into doubles; with exact_numbers records show them as strings.',
-  }),
-  length: z.int().nullable(),
-  scale: z.int().nullable(),
-  is_primary_key: z.boolean(),
-  is_required: z.boolean(),
-  foreign_key_table_id: z.int().nullable(),
-  is_hierarchy: z.boolean().meta({ description: hierarchyDescription }),
-  valid_values: z.string().nullable().meta({ description: 'Separated by `|`.' }),
-  description: z.string().nullable(),
-  position: z.int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-});
 const params = { id: idTextSchema };
 const common = { tag: 'Column definitions', resource: 'column_definition' } as const;
 
-export function columnDefinitionRoutes(ctx: Context): Route[] {
+export function columnDefinitionRoutes(ctx: MetadataContext): Route[] {
   return [...readable(ctx), ...ofDevelopers(ctx)];
 }
 
-const readable = (ctx: Context): Route[] => [
+const readable = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'GET',
@@ -66,7 +45,7 @@ const readable = (ctx: Context): Route[] => [
   }),
 ];
 
-const ofDevelopers = (ctx: Context): Route[] => [
+const ofDevelopers = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -85,10 +64,10 @@ const ofDevelopers = (ctx: Context): Route[] => [
     attributes: newColumnAttributes,
     status: 201,
     response: columnSchema,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, body, attributes }) => {
       const create = async () => createColumnDefinition(ctx, call, body().table_definition_id, attributes);
-      return once(ctx, call, create, (id) => getColumnDefinition(ctx, call, id));
+      return idempotent(ctx, call, create, (id) => getColumnDefinition(ctx, call, id));
     },
   }),
   route({

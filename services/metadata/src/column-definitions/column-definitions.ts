@@ -1,4 +1,5 @@
-// Column definitions: drafted one by one; the lock on their table makes counts, places and the version hold.
+// Column definitions, drafted one by one. The lock on their table keeps its column count, positions
+// and version consistent.
 
 import {
   type ListQuery,
@@ -12,20 +13,20 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { requireRight } from '@almanac/service-kit/rights/rights';
-import type { Context } from '../context.ts';
-import { transactOnce } from '../repeated-requests.ts';
-import { definitionsIn, readSight, requireSight } from '../sight.ts';
+import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
+import { type ColumnShape, type GivenColumn, resolveColumn } from '../columns/column-rules.ts';
+import type { MetadataContext } from '../context.ts';
+import { transactOnce } from '../requests/idempotency.ts';
+import { placeOf } from '../rights/place.ts';
+import { readVisibleReach, requireVisible, visibleDefinitions } from '../rights/visibility.ts';
 import {
-  drafted,
-  placeOf,
+  announceDefinition,
+  draftChange,
   requireTableDefinition,
   type TableDefinition,
-  tellDefinition,
 } from '../table-definitions/table-definitions.ts';
 import { isBeingRemoved } from '../table-definitions/table-references.ts';
-import { lockRow, nameTaken, refusingTaken, type Transaction, transact } from '../transaction.ts';
-import { type ColumnDefinition, columnFields, inOrder } from './column-fields.ts';
-import { type ColumnShape, type GivenColumn, settleColumn } from './column-rules.ts';
+import { lockRow, mapUniqueViolation, nameTaken, type Transaction, transact } from '../transaction.ts';
 
 export const columnFilters = {
   id: 'integer',
@@ -45,17 +46,20 @@ export const columnFilters = {
   updated_at: 'time',
 } as const;
 
-/** Lists the columns of one table, in its order unless another is asked for; without a table, all that the caller sees. */
+/**
+ * Lists the columns of one table, in the order of the table by default; without a table, all
+ * columns that the caller sees.
+ */
 export async function listColumnDefinitions(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
   tableDefinitionId: number | undefined,
 ): Promise<Page<ColumnDefinition>> {
   const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
-  const reach = await readSight(ctx, call);
-  const seen = { table_definition: definitionsIn(reach) };
-  const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions), ...seen };
+  const reach = await readVisibleReach(ctx, call);
+  const visible = { table_definition: visibleDefinitions(reach) };
+  const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions), ...visible };
   const orderBy = list.sort || tableDefinitionId === undefined ? prismaOrderBy(list) : inOrder;
   const [data, total] = await Promise.all([
     ctx.prisma.column_definition.findMany({ where, select: columnFields, orderBy, ...window(list) }),
@@ -65,14 +69,18 @@ export async function listColumnDefinitions(
 }
 
 /** One column of a table that the caller sees. */
-export async function getColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<ColumnDefinition> {
+export async function getColumnDefinition(
+  ctx: MetadataContext,
+  call: CallContext,
+  id: number,
+): Promise<ColumnDefinition> {
   const column = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(column.table_definition_id));
-  await requireSight(ctx, call, placeOf(table), 'Column definition');
+  await requireVisible(ctx, call, placeOf(table), 'Column definition');
   return column;
 }
 
-async function requireColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<ColumnDefinition> {
+async function requireColumnDefinition(ctx: MetadataContext, call: CallContext, id: number): Promise<ColumnDefinition> {
   const column = await ctx.prisma.column_definition.findFirst({
     where: { id, account_id: call.accountId },
     select: columnFields,
@@ -83,7 +91,7 @@ async function requireColumnDefinition(ctx: Context, call: CallContext, id: numb
 
 /** Adds a column at the end of a table. */
 export async function createColumnDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   tableDefinitionId: number,
   read: () => GivenColumn,
@@ -94,11 +102,11 @@ export async function createColumnDefinition(
   await requireViewOf(ctx, call, table, given.foreign_key_table_id);
   const create = async (tx: Transaction) => {
     if (!(await lockRow(tx, 'table_definition', call.accountId, table.id))) throw notFound('Table definition');
-    const { column, problems } = settleColumn(undefined, given);
+    const { column, problems } = resolveColumn(undefined, given);
     const others = await listOthers(tx, call, table.id);
     if (others.length >= limits.columnsPerTable)
       problems.push(`Table definition can have at most ${limits.columnsPerTable} columns`);
-    await checkPlace(tx, call, table, column, others, problems);
+    await requireFit(tx, call, table, column, others, problems);
     const id = await nextColumnId(tx);
     const created = await tx.column_definition.create({
       data: {
@@ -112,10 +120,10 @@ export async function createColumnDefinition(
       },
       select: columnFields,
     });
-    await draft(tx, call, table);
+    await recordDraftChange(tx, call, table);
     return created;
   };
-  return refusingTaken(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
+  return mapUniqueViolation(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
 }
 
 async function nextColumnId(tx: Transaction): Promise<number> {
@@ -134,8 +142,8 @@ async function listOthers(tx: Transaction, call: CallContext, tableId: number, e
   return columns.filter(({ id }) => id !== exceptId);
 }
 
-/** Adds what is wrong with a column at its place to its other problems, and throws them all. */
-async function checkPlace(
+/** Throws the problems of a column, with those that depend on its table and the other columns. */
+async function requireFit(
   tx: Transaction,
   call: CallContext,
   table: TableDefinition,
@@ -155,9 +163,10 @@ async function checkPlace(
 
 const targetMissing = "Foreign key table doesn't exist on this branch";
 
-// Whoever refers to a table can find out which keys it has, and keep its rows from being deleted.
+// A reference reveals which keys the table has and can keep its rows from being deleted, so it
+// needs `view` on the table.
 async function requireViewOf(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   table: TableDefinition,
   target: number | null | undefined,
@@ -171,7 +180,7 @@ async function requireViewOf(
   await requireRight(ctx.rights, call, 'view', placeOf(found), { missing: () => validationFailed(targetMissing) });
 }
 
-// The shared lock keeps the target from being removed between this look and the commit.
+// The shared lock keeps the target from being removed before the commit.
 async function mayReferTo(
   tx: Transaction,
   call: CallContext,
@@ -184,14 +193,14 @@ async function mayReferTo(
   return (await tx.table_definition.count({ where })) === 1 && !(await isBeingRemoved(tx, call, target));
 }
 
-async function draft(tx: Transaction, call: CallContext, table: TableDefinition): Promise<void> {
-  await tx.table_definition.update({ where: { id: table.id }, data: drafted });
-  await tellDefinition(tx, call, 'updated', table);
+async function recordDraftChange(tx: Transaction, call: CallContext, table: TableDefinition): Promise<void> {
+  await tx.table_definition.update({ where: { id: table.id }, data: draftChange });
+  await announceDefinition(tx, call, 'updated', table);
 }
 
-/** Changes a column; its place and lineage stay, so a new name is a rename. */
+/** Changes a column. Its position and lineage stay, so a new name is a rename. */
 export async function updateColumnDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   read: () => GivenColumn,
@@ -202,18 +211,18 @@ export async function updateColumnDefinition(
   const given = read();
   if (given.foreign_key_table_id !== foreign_key_table_id)
     await requireViewOf(ctx, call, table, given.foreign_key_table_id);
-  return refusingTaken(nameTaken, () =>
+  return mapUniqueViolation(nameTaken, () =>
     transact(ctx, async (tx) => {
       const before = await lockColumn(tx, call, table.id, id);
-      const { column, problems } = settleColumn(before as ColumnShape, given);
-      await checkPlace(tx, call, table, column, await listOthers(tx, call, table.id, id), problems);
+      const { column, problems } = resolveColumn(before as ColumnShape, given);
+      await requireFit(tx, call, table, column, await listOthers(tx, call, table.id, id), problems);
       if (Object.entries(column).every(([name, value]) => before[name as keyof ColumnShape] === value)) return before;
       const updated = await tx.column_definition.update({
         where: { id },
         data: { ...column, name_key: column.name.toLowerCase() },
         select: columnFields,
       });
-      await draft(tx, call, table);
+      await recordDraftChange(tx, call, table);
       return updated;
     }),
   );
@@ -227,14 +236,14 @@ async function lockColumn(tx: Transaction, call: CallContext, tableId: number, i
   return column;
 }
 
-/** Takes a column out of the draft; a table that showed it for lookups shows none. */
-export async function deleteColumnDefinition(ctx: Context, call: CallContext, id: number): Promise<void> {
+/** Deletes a column of the draft. A table with it as lookup display column then has none. */
+export async function deleteColumnDefinition(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const { table_definition_id } = await requireColumnDefinition(ctx, call, id);
   const table = await requireTableDefinition(ctx, call, String(table_definition_id));
   await requireRight(ctx.rights, call, 'develop', placeOf(table), { missing: () => notFound('Column definition') });
   await transact(ctx, async (tx) => {
     await lockColumn(tx, call, table.id, id);
     await tx.column_definition.deleteMany({ where: { id, account_id: call.accountId } });
-    await draft(tx, call, table);
+    await recordDraftChange(tx, call, table);
   });
 }

@@ -1,43 +1,44 @@
-// Copying a definition to another branch: same key, same lineage, foreign keys re-pointed by key, and what it was copied from
-// kept as the base of a later three-way comparison.
+// Cloning a definition to another branch. The clone has the same key and lineage, its foreign keys
+// point to the tables of the same key there, and the original is stored as the base of later
+// three-way comparisons.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights/rights';
-import { requireBranch } from '../branches.ts';
-import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
-import type { Context } from '../context.ts';
-import { transactOnce } from '../repeated-requests.ts';
-import { requireSight } from '../sight.ts';
-import { lockRow, refusingTaken, type Transaction } from '../transaction.ts';
+import { requireBranch } from '../branches/branches.ts';
+import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
+import type { MetadataContext } from '../context.ts';
+import { transactOnce } from '../requests/idempotency.ts';
+import { placeOf } from '../rights/place.ts';
+import { requireVisible } from '../rights/visibility.ts';
+import { lockRow, mapUniqueViolation, type Transaction } from '../transaction.ts';
 import {
+  announceDefinition,
   definitionFields,
   nextDefinitionId,
-  placeOf,
   requireRoom,
   type TableDefinition,
-  tellDefinition,
 } from './table-definitions.ts';
 import { isBeingRemoved } from './table-references.ts';
 import { type FullDefinition, fullDefinition, structureOf } from './table-structure.ts';
 
 /**
- * `include_data`: the copy begins with the rows that the original has when the copy is deployed first, if they may be viewed then
- * (deployments/first-rows.ts).
+ * `include_data`: the clone begins with the rows that the original has when the clone is deployed
+ * first, if they may be viewed then (changes/deployments/first-rows.ts).
  */
 export type CloneInput = { target_branch_id: number; include_data?: boolean | undefined };
 
 export type ClonedDefinition = TableDefinition & { column_definitions: ColumnDefinition[] };
 
-/** Copies a definition that the caller sees, with its columns, to another branch; the copy is a draft there. */
+/** Clones a definition that the caller sees, with its columns; the clone is a draft. */
 export async function cloneTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   original: TableDefinition,
   read: () => CloneInput,
 ): Promise<ClonedDefinition> {
-  await requireSight(ctx, call, placeOf(original));
+  await requireVisible(ctx, call, placeOf(original));
   const { target_branch_id: targetBranchId, include_data: includeData = false } = read();
-  // Who approves on a branch sees its definitions, not its rows.
+  // Approvers of a branch see its definitions, not its rows.
   if (includeData) await requireRight(ctx.rights, call, 'view', placeOf(original));
   const branch = await requireBranch(ctx, call, targetBranchId);
   await requireRight(ctx.rights, call, 'develop', { branchId: targetBranchId, domainId: original.domain_id });
@@ -47,22 +48,22 @@ export async function cloneTableDefinition(
     const source = await tx.table_definition.findUniqueOrThrow({ where: { id: sourceId }, ...fullDefinition });
     await requireRoom(tx, call);
     const id = await nextDefinitionId(tx);
-    const targets = await repoint(tx, call, source, id, branch);
+    const targets = await findTargets(tx, call, source, id, branch);
     if (includeData) await requireRows(tx, call, source);
     await copyDefinition(tx, call, source, { id, branchId: targetBranchId, includeData });
     await copyColumns(tx, source, id, targets);
     const cloned = await tx.table_definition.findUniqueOrThrow({ where: { id }, select: definitionFields });
-    await tellDefinition(tx, call, 'cloned', cloned, { source_id: sourceId });
+    await announceDefinition(tx, call, 'cloned', cloned, { source_id: sourceId });
     const where = { table_definition_id: id, account_id: call.accountId };
     const columns = await tx.column_definition.findMany({ where, select: columnFields, orderBy: inOrder });
     return { ...cloned, column_definitions: columns };
   };
   const taken = `A table with this key or name is already on the branch ${branch.name}`;
-  return refusingTaken(taken, () => transactOnce(ctx, call, copy, ({ id }) => id));
+  return mapUniqueViolation(taken, () => transactOnce(ctx, call, copy, ({ id }) => id));
 }
 
-/** For each table the source refers to, the one of the same key on the target branch. */
-async function repoint(
+/** Maps each table that the source refers to to the one of the same key on the target branch. */
+async function findTargets(
   tx: Transaction,
   call: CallContext,
   source: FullDefinition,
@@ -76,11 +77,11 @@ async function repoint(
     if (!referred || targets.has(referred.id)) continue;
     const where = { account_id: call.accountId, branch_id: branch.id, key: referred.key };
     const target = await tx.table_definition.findFirst({ where, select: { id: true } });
-    const stays =
+    const isUsable =
       target &&
       (await lockRow(tx, 'table_definition', call.accountId, target.id, 'read')) &&
       !(await isBeingRemoved(tx, call, target.id));
-    if (stays) targets.set(referred.id, target.id);
+    if (isUsable) targets.set(referred.id, target.id);
     else
       problems.push(
         `Column ${column.name} refers to the table ${referred.key}, which is not on the branch ${branch.name}; clone that first`,

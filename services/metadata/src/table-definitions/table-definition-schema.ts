@@ -1,6 +1,7 @@
-// The parts of a table definition that drafts and deployed tables show alike.
+// The shapes of table definitions in answers, and the handles that requests name them by.
+import { idTextSchema } from '@almanac/service-kit/api/input';
 import { z } from 'zod';
-import { branchReferenceSchema } from '../branches.routes.ts';
+import { branchReferenceSchema } from '../branches/branch-schema.ts';
 
 export const definitionShape = {
   id: z.int(),
@@ -16,3 +17,21 @@ export const definitionShape = {
   domain: z.object({ id: z.int(), name: z.string(), abbreviation: z.string().nullable() }),
   branch: branchReferenceSchema,
 };
+
+export const draftShape = {
+  ...definitionShape,
+  deployed_version: z.int().nullable(),
+  needs_deployment: z.boolean(),
+  cloned_from_id: z.int().nullable(),
+  cloned_from_version: z.int().nullable(),
+  rows_from_id: z
+    .int()
+    .nullable()
+    .meta({ description: 'The table whose rows it begins with when it is deployed first.' }),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+};
+export const draftSchema = z.object(draftShape);
+
+export const params = { id: z.string().meta({ description: 'Numeric id, UUID, or key (with `branch_id`).' }) };
+export const query = { branch_id: idTextSchema.optional().meta({ description: 'Required with a key.' }) };

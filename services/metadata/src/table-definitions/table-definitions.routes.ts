@@ -3,16 +3,13 @@
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
-import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
-import { columnSchema } from '../column-definitions/column-definitions.routes.ts';
-import type { Context } from '../context.ts';
-import { deploymentSchema } from '../deployments/deployment-schema.ts';
-import { answerDeployedTable, deployTable } from '../deployments/table-deployment.ts';
-import { once, repeatable } from '../repeated-requests.ts';
-import { resourceGroupSchema } from '../resource-groups.ts';
+import { columnSchema } from '../columns/column-schema.ts';
+import type { MetadataContext } from '../context.ts';
+import { resourceGroupSchema } from '../groups/resource-groups.ts';
+import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
 import { cloneTableDefinition } from './table-clone.ts';
-import { definitionShape } from './table-definition-schema.ts';
+import { draftSchema, draftShape, params, query } from './table-definition-schema.ts';
 import {
   createTableDefinition,
   definitionAttributes,
@@ -20,36 +17,20 @@ import {
   getTableDefinition,
   listTableDefinitions,
   newDefinitionAttributes,
-  requireSeenDefinition,
   requireTableDefinition,
+  requireVisibleDefinition,
   updateTableDefinition,
 } from './table-definitions.ts';
-import { deleteTableDefinition, finishOwnRemoval, removeTable, requireRemovable } from './table-removal.ts';
-import { finishOwnRestoration, restoreTable } from './table-restoration.ts';
+import { answerRemoved, deleteTableDefinition, removeTable, requireRemovable } from './table-removal.ts';
+import { answerRestored, restoreTable } from './table-restoration.ts';
 
-const draftShape = {
-  ...definitionShape,
-  deployed_version: z.int().nullable(),
-  needs_deployment: z.boolean(),
-  cloned_from_id: z.int().nullable(),
-  cloned_from_version: z.int().nullable(),
-  rows_from_id: z
-    .int()
-    .nullable()
-    .meta({ description: 'The table whose rows it begins with when it is deployed first.' }),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-};
-const draftSchema = z.object(draftShape);
-const params = { id: z.string().meta({ description: 'Numeric id, UUID, or key (with `branch_id`).' }) };
-const query = { branch_id: idTextSchema.optional().meta({ description: 'Required with a key.' }) };
 const common = { tag: 'Table definitions', resource: 'table_definition' } as const;
 
-export function tableDefinitionRoutes(ctx: Context): Route[] {
-  return [...readable(ctx), ...ofDevelopers(ctx), ...takingAway(ctx), ...bringingBack(ctx), ...movingOn(ctx)];
+export function tableDefinitionRoutes(ctx: MetadataContext): Route[] {
+  return [...readable(ctx), ...ofDevelopers(ctx), ...removing(ctx), ...restoring(ctx), ...cloning(ctx)];
 }
 
-const readable = (ctx: Context): Route[] => [
+const readable = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'GET',
@@ -76,7 +57,7 @@ const readable = (ctx: Context): Route[] => [
   }),
 ];
 
-const ofDevelopers = (ctx: Context): Route[] => [
+const ofDevelopers = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -90,10 +71,10 @@ const ofDevelopers = (ctx: Context): Route[] => [
     attributes: newDefinitionAttributes,
     status: 201,
     response: draftSchema,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, body, attributes }) => {
       const create = async () => createTableDefinition(ctx, call, body().branch_id, attributes);
-      return once(ctx, call, create, (id) => requireSeenDefinition(ctx, call, id));
+      return idempotent(ctx, call, create, (id) => requireVisibleDefinition(ctx, call, id));
     },
   }),
   route({
@@ -113,7 +94,7 @@ const ofDevelopers = (ctx: Context): Route[] => [
   }),
 ];
 
-const takingAway = (ctx: Context): Route[] => [
+const removing = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'DELETE',
@@ -129,23 +110,23 @@ const takingAway = (ctx: Context): Route[] => [
     ...common,
     method: 'POST',
     path: '/table_definitions/{id}/remove',
-    summary: 'Remove a definition together with the table deployed from it',
+    summary: 'Remove a definition and the table deployed from it',
     params,
     query,
     status: 204,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, params, query, body }) => {
       const remove = async () => {
         const table = await requireRemovable(ctx, call, params.id, query.branch_id);
         body();
         await removeTable(ctx, call, table);
       };
-      await once(ctx, call, remove, (id) => finishOwnRemoval(ctx, call, id));
+      await idempotent(ctx, call, remove, (id) => answerRemoved(ctx, call, id));
     },
   }),
 ];
 
-const bringingBack = (ctx: Context): Route[] => [
+const restoring = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -154,15 +135,15 @@ const bringingBack = (ctx: Context): Route[] => [
     extension: true,
     params: { id: idTextSchema },
     response: draftSchema,
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, params, body }) => {
       const restore = () => restoreTable(ctx, call, params.id, () => void body());
-      return once(ctx, call, restore, (id) => finishOwnRestoration(ctx, call, id));
+      return idempotent(ctx, call, restore, (id) => answerRestored(ctx, call, id));
     },
   }),
 ];
 
-const movingOn = (ctx: Context): Route[] => [
+const cloning = (ctx: MetadataContext): Route[] => [
   route({
     ...common,
     method: 'POST',
@@ -181,36 +162,16 @@ const movingOn = (ctx: Context): Route[] => [
     },
     status: 201,
     response: z.object({ ...draftShape, column_definitions: z.array(columnSchema) }),
-    requestHeaders: repeatable,
+    requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, params, query, body }) => {
       const clone = async () => {
         const source = await requireTableDefinition(ctx, call, params.id, query.branch_id);
         return cloneTableDefinition(ctx, call, source, body);
       };
-      return once(ctx, call, clone, async (id) => {
+      return idempotent(ctx, call, clone, async (id) => {
         const { user_groups: _groups, ...made } = await getTableDefinition(ctx, call, String(id));
         return made;
       });
-    },
-  }),
-  route({
-    ...common,
-    method: 'POST',
-    path: '/table_definitions/{id}/deploy',
-    summary: 'Deploy a definition at once, on plans without branching',
-    extension: true,
-    params,
-    query,
-    response: z.object({ ...draftShape, deployment: deploymentSchema }),
-    requestHeaders: repeatable,
-    handle: async ({ call, params, query, body }) => {
-      if (call.branching)
-        throw new ServiceError('forbidden', 'With branching, definitions are deployed by POST /deployments.');
-      const deploy = async () => {
-        const definition = await requireTableDefinition(ctx, call, params.id, query.branch_id);
-        return deployTable(ctx, call, definition, () => void body());
-      };
-      return once(ctx, call, deploy, (id) => answerDeployedTable(ctx, call, id));
     },
   }),
 ];

@@ -1,4 +1,4 @@
-// Table definitions as drafted: what a table should be once it is deployed (design 3.4).
+// Table definitions: the drafts of tables, as they will be deployed (design 3.4).
 
 import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
 import {
@@ -12,20 +12,21 @@ import {
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
-import { reachOf, requireRight, type Where } from '@almanac/service-kit/rights/rights';
+import { reachOf, requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
-import { branchReferenceFields, requireBranch } from '../branches.ts';
-import { type ColumnDefinition, columnFields, inOrder } from '../column-definitions/column-fields.ts';
-import type { Context } from '../context.ts';
-import { domainReferenceFields } from '../domains.ts';
+import { branchReferenceFields, requireBranch } from '../branches/branches.ts';
+import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
+import type { MetadataContext } from '../context.ts';
+import { domainReferenceFields } from '../domains/domains.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { deriveKey, tableNameSchema } from '../names.ts';
-import { transactOnce } from '../repeated-requests.ts';
-import { listResourceGroups, type ResourceGroup } from '../resource-groups.ts';
-import { definitionsIn, readSight, requireSight } from '../sight.ts';
-import { lockRow, nameTaken, refusingTaken, type Transaction, tell, transact } from '../transaction.ts';
+import { listResourceGroups, type ResourceGroup } from '../groups/resource-groups.ts';
+import { transactOnce } from '../requests/idempotency.ts';
+import { placeOf } from '../rights/place.ts';
+import { readVisibleReach, requireVisible, visibleDefinitions } from '../rights/visibility.ts';
+import { announce, lockRow, mapUniqueViolation, nameTaken, type Transaction, transact } from '../transaction.ts';
 import { readTableHandle } from './table-handle.ts';
+import { deriveKey, tableNameSchema } from './table-names.ts';
 
 export const definitionFields = {
   id: true,
@@ -81,20 +82,20 @@ export const definitionAttributes = { name: tableNameSchema.optional(), domain_i
 type NewAttributes = z.infer<z.ZodObject<typeof newDefinitionAttributes>>;
 type Attributes = z.infer<z.ZodObject<typeof definitionAttributes>>;
 
-/** How many definitions an account may have: by its plan, of which a call tells whether it has branching. */
+/** How many definitions an account may have, by whether its plan has branching. */
 export const maximumDefinitions = { withBranching: 5_000, otherwise: 1_000 };
 
 type Filter = { branch_id?: number; domain_id?: number };
 
 /** Lists the definitions that the caller sees, with their domain and branch. */
 export async function listTableDefinitions(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
   filter: Filter,
 ): Promise<Page<TableDefinition>> {
-  const seen = definitionsIn(await readSight(ctx, call));
-  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...seen };
+  const visible = visibleDefinitions(await readVisibleReach(ctx, call));
+  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...visible };
   const [data, total] = await Promise.all([
     ctx.prisma.table_definition.findMany({
       where,
@@ -109,7 +110,7 @@ export async function listTableDefinitions(
 
 /** A definition of the account by any of its handles, or 404. */
 export async function requireTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: { accountId: number },
   handle: string,
   branchId?: number,
@@ -120,10 +121,14 @@ export async function requireTableDefinition(
   return definition;
 }
 
-/** The same of one that the caller sees. */
-export async function requireSeenDefinition(ctx: Context, call: CallContext, id: number): Promise<TableDefinition> {
+/** A definition that the caller sees. */
+export async function requireVisibleDefinition(
+  ctx: MetadataContext,
+  call: CallContext,
+  id: number,
+): Promise<TableDefinition> {
   const definition = await requireTableDefinition(ctx, call, String(id));
-  await requireSight(ctx, call, placeOf(definition));
+  await requireVisible(ctx, call, placeOf(definition));
   return definition;
 }
 
@@ -134,13 +139,13 @@ export type TableDefinitionDetail = TableDefinition & {
 
 /** One definition with its columns and the groups that have rights on it. */
 export async function getTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   handle: string,
   branchId?: number,
 ): Promise<TableDefinitionDetail> {
   const definition = await requireTableDefinition(ctx, call, handle, branchId);
-  await requireSight(ctx, call, placeOf(definition));
+  await requireVisible(ctx, call, placeOf(definition));
   const [columns, groups] = await Promise.all([
     ctx.prisma.column_definition.findMany({
       where: { table_definition_id: definition.id, account_id: call.accountId },
@@ -156,14 +161,9 @@ export async function getTableDefinition(
   return { ...definition, column_definitions: columns, user_groups: groups };
 }
 
-/** Where rights on a definition may come from. */
-export function placeOf(definition: { id: number; domain_id: number; branch_id: number }): Where {
-  return { tableDefinitionId: definition.id, domainId: definition.domain_id, branchId: definition.branch_id };
-}
-
 /** Drafts a new table on a branch. */
 export async function createTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   branchId: number,
   read: () => NewAttributes,
@@ -173,7 +173,7 @@ export async function createTableDefinition(
   const [key, name_key] = [deriveKey(attributes.name), normalizeName(attributes.name)];
   const create = async (tx: Transaction) => {
     const problems: string[] = [];
-    if (!(await hasDomain(tx, call, attributes.domain_id))) problems.push(domainMissing);
+    if (!(await domainExists(tx, call, attributes.domain_id))) problems.push(domainMissing);
     if (attributes.lookup_display_column_id != null) problems.push(lookupForeign);
     if (problems.length > 0) throw validationFailed(problems);
     await requireRoom(tx, call);
@@ -191,21 +191,22 @@ export async function createTableDefinition(
       },
       select: definitionFields,
     });
-    await tellDefinition(tx, call, 'created', created);
+    await announceDefinition(tx, call, 'created', created);
     return created;
   };
-  // A table keeps the key of its first name, and different names may make the same key.
+  // A table keeps the key of its first name, and different names may lead to the same key.
   const taken = async () => {
     const where = { account_id: call.accountId, branch_id: branchId, name_key };
     const isName = (await ctx.prisma.table_definition.count({ where })) > 0;
     return isName ? nameTaken : `The key ${key}, which is made from this name, has already been taken`;
   };
-  return refusingTaken(taken, () => transactOnce(ctx, call, create, ({ id }) => id));
+  return mapUniqueViolation(taken, () => transactOnce(ctx, call, create, ({ id }) => id));
 }
 
-// The right may come from the domain, which the attributes name; a missing right still comes before what is wrong with them.
+// The right may come from the domain, which the attributes name. A missing right is still reported
+// before problems of the attributes.
 async function readWithRight(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   branchId: number,
   read: () => NewAttributes,
@@ -214,7 +215,7 @@ async function readWithRight(
   try {
     attributes = read();
   } catch (error) {
-    // Which domain is meant is not to be known; a developer of any is told what is wrong.
+    // The domain is unknown here: developers of any domain get the problems, other users 403.
     if (!(await developsDomains(ctx, call))) await requireRight(ctx.rights, call, 'develop', { branchId });
     throw error;
   }
@@ -222,7 +223,7 @@ async function readWithRight(
   return attributes;
 }
 
-async function developsDomains(ctx: Context, call: CallContext): Promise<boolean> {
+async function developsDomains(ctx: MetadataContext, call: CallContext): Promise<boolean> {
   if (call.userId === undefined) return false;
   return reachOf(await ctx.rights.get(call), 'develop').domainIds.length > 0;
 }
@@ -230,32 +231,32 @@ async function developsDomains(ctx: Context, call: CallContext): Promise<boolean
 const domainMissing = "Domain doesn't exist";
 const lookupForeign = 'Lookup display column must be a column of this table';
 
-async function hasDomain(tx: Transaction, call: CallContext, id: number): Promise<boolean> {
+async function domainExists(tx: Transaction, call: CallContext, id: number): Promise<boolean> {
   return (await tx.domain.count({ where: { id, account_id: call.accountId } })) === 1;
 }
 
-/** Throws 422 when the account's definitions would be `more` than its plan allows. */
+/** Throws 422 when the account's plan allows less than `more` further definitions. */
 export async function requireRoom(tx: Transaction, call: RpcCaller, more = 1): Promise<void> {
-  const most = call.branching ? maximumDefinitions.withBranching : maximumDefinitions.otherwise;
+  const max = call.branching ? maximumDefinitions.withBranching : maximumDefinitions.otherwise;
   const count = await tx.table_definition.count({ where: { account_id: call.accountId } });
-  if (count + more > most) throw validationFailed(`The plan allows at most ${most} table definitions`);
+  if (count + more > max) throw validationFailed(`The plan allows at most ${max} table definitions`);
 }
 
-/** An id for a definition about to be made, whose lineage it may start. */
+/** The id of a definition about to be created, whose lineage it may start. */
 export async function nextDefinitionId(tx: Transaction): Promise<number> {
   return (await nextDefinitionIds(tx, 1))[0] as number;
 }
 
-/** The same for several. */
+/** The ids of several definitions about to be created. */
 export async function nextDefinitionIds(tx: Transaction, count: number): Promise<number[]> {
   const rows = await tx.$queryRaw<{ id: number }[]>`
     select nextval(pg_get_serial_sequence('table_definition', 'id'))::int as id from generate_series(1, ${count}::int)`;
   return rows.map(({ id }) => id);
 }
 
-/** Changes a draft; what is deployed stays as it is until the next deployment. */
+/** Changes a draft; the deployed table stays as it is until the next deployment. */
 export async function updateTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   before: TableDefinition,
   read: () => Attributes,
@@ -264,7 +265,7 @@ export async function updateTableDefinition(
   const attributes = read();
   if (attributes.domain_id !== undefined && attributes.domain_id !== before.domain_id)
     await requireRight(ctx.rights, call, 'develop', { domainId: attributes.domain_id, branchId: before.branch_id });
-  return refusingTaken(nameTaken, () =>
+  return mapUniqueViolation(nameTaken, () =>
     transact(ctx, async (tx) => {
       if (!(await lockRow(tx, 'table_definition', call.accountId, before.id))) throw notFound('Table definition');
       const now = await tx.table_definition.findUniqueOrThrow({ where: { id: before.id }, select: definitionFields });
@@ -274,18 +275,21 @@ export async function updateTableDefinition(
       const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
       const updated = await tx.table_definition.update({
         where: { id: before.id },
-        data: { ...changes, ...renamed, ...drafted },
+        data: { ...changes, ...renamed, ...draftChange },
         select: definitionFields,
       });
-      if (changes.domain_id !== undefined) await followDomain(tx, before.id, changes.domain_id);
-      await tellDefinition(tx, call, 'updated', updated);
+      if (changes.domain_id !== undefined) await moveChangesToDomain(tx, before.id, changes.domain_id);
+      await announceDefinition(tx, call, 'updated', updated);
       return updated;
     }),
   );
 }
 
-/** Has deployments and promotions of a definition follow it to another domain: by it one sees them or not. */
-export async function followDomain(tx: Transaction, id: number, domainId: number): Promise<void> {
+/**
+ * Moves the tables of deployments and promotions to the new domain of a definition: the domain
+ * decides who sees them.
+ */
+export async function moveChangesToDomain(tx: Transaction, id: number, domainId: number): Promise<void> {
   const data = { domain_id: domainId };
   await tx.deployment_table.updateMany({ where: { table_definition_id: id }, data });
   const onTarget = { target_definition_id: id };
@@ -293,12 +297,12 @@ export async function followDomain(tx: Transaction, id: number, domainId: number
   await tx.promotion_table.updateMany({ where: { OR: [onTarget, newThere] }, data });
 }
 
-/** What every change of a definition or its columns does to the definition. */
-export const drafted = { version: { increment: 1 }, needs_deployment: true } as const;
+/** The update of a definition that every change of it or its columns makes. */
+export const draftChange = { version: { increment: 1 }, needs_deployment: true } as const;
 
 async function refuseBrokenLinks(tx: Transaction, call: CallContext, id: number, given: Attributes): Promise<void> {
   const problems: string[] = [];
-  if (given.domain_id !== undefined && !(await hasDomain(tx, call, given.domain_id))) problems.push(domainMissing);
+  if (given.domain_id !== undefined && !(await domainExists(tx, call, given.domain_id))) problems.push(domainMissing);
   if (given.lookup_display_column_id != null) {
     const where = { id: given.lookup_display_column_id, table_definition_id: id, account_id: call.accountId };
     if ((await tx.column_definition.count({ where })) === 0) problems.push(lookupForeign);
@@ -313,14 +317,14 @@ function changesOf(now: TableDefinition, given: Attributes): Attributes {
   return Object.fromEntries(changed);
 }
 
-/** Announces that a definition was drafted, changed or taken away. */
-export async function tellDefinition(
+/** Announces an event of a definition. */
+export async function announceDefinition(
   tx: Transaction,
   call: { accountId: number; requestId?: string },
-  what: 'created' | 'updated' | 'deleted' | 'cloned' | 'removed' | 'restored',
+  event: 'created' | 'updated' | 'deleted' | 'cloned' | 'removed' | 'restored',
   definition: { id: number; branch_id: number },
   more: Record<string, unknown> = {},
 ): Promise<void> {
   const payload = { table_definition_id: definition.id, branch_id: definition.branch_id, ...more };
-  await tell(tx, call, `table_definition.${what}`, payload);
+  await announce(tx, call, `table_definition.${event}`, payload);
 }

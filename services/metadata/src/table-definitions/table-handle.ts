@@ -1,4 +1,5 @@
-// The three handles of a table definition: its id, its uuid, or its key together with a branch (contract, Table definitions).
+// The three handles of a table definition: its id, its uuid, or its key together with a branch
+// (contract, Table definitions).
 
 import { idTextSchema } from '@almanac/service-kit/api/input';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -7,7 +8,9 @@ export type TableHandle = { id: number } | { uuid: string } | { key: string };
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Reads a handle; with `branchId` the definition must be on that branch. A key without one is 400. */
+/**
+ * Reads a handle; with `branchId` the definition must be on that branch. A key without one is 400.
+ */
 export function readTableHandle(text: string, branchId: number | undefined): TableHandle & { branch_id?: number } {
   const branch = branchId === undefined ? {} : { branch_id: branchId };
   const id = idTextSchema.safeParse(text);

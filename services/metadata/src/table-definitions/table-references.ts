@@ -1,18 +1,18 @@
-// Who refers to a table, and what else stands in the way of taking it away.
+// The references to a table, and what else blocks its removal.
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { lockRow, type Transaction } from '../transaction.ts';
 
 type Caller = { accountId: number };
 type Table = { id: number; branch_id: number };
 
-/** True while the table is on its way out of service. */
+/** True while a removal or deployment takes the table out of service. */
 export async function isBeingRemoved(tx: Transaction, caller: Caller, id: number): Promise<boolean> {
   return (await findBeingRemoved(tx, caller, { table_definition_id: id })).size > 0;
 }
 
 type Which = { table_definition_id: number | { in: number[] } } | { branch_id: number };
 
-/** The ids of those tables that are on their way out of service, by removal or deployment. */
+/** The ids of those tables that a removal or deployment is taking out of service. */
 export async function findBeingRemoved(tx: Transaction, { accountId }: Caller, which: Which): Promise<Set<number>> {
   const select = { table_definition_id: true } as const;
   const where = { ...which, account_id: accountId, removed_at: null };
@@ -28,7 +28,7 @@ export async function findBeingRemoved(tx: Transaction, { accountId }: Caller, w
   return new Set([...removals, ...named].map(({ table_definition_id }) => table_definition_id));
 }
 
-/** Columns of other drafted tables that refer to it, as `Table.column`. */
+/** Columns of other drafts that refer to the table, as `Table.column`. */
 export async function listDraftReferences(tx: Transaction, caller: Caller, id: number): Promise<string[]> {
   const columns = await tx.column_definition.findMany({
     where: { account_id: caller.accountId, foreign_key_table_id: id, table_definition_id: { not: id } },
@@ -38,7 +38,7 @@ export async function listDraftReferences(tx: Transaction, caller: Caller, id: n
   return columns.map((column) => `${column.table_definition.name}.${column.name}`);
 }
 
-/** Columns of other deployed tables that refer to it, as `Table.column`. */
+/** Columns of other deployed tables that refer to the table, as `Table.column`. */
 export async function listDeployedReferences(tx: Transaction, caller: Caller, table: Table): Promise<string[]> {
   const rows = await tx.$queryRaw<{ name: string }[]>`
     select deployed.name || '.' || (part.value ->> 'name') as name
@@ -57,8 +57,8 @@ export function refuseReferences(names: string[]): void {
 }
 
 /**
- * Locks a table and its branch for being taken away. Deployments begin under the same lock of the branch; one that is
- * applying the table just now is 422.
+ * Locks a table and its branch for the removal of the table. Deployments begin under the same lock
+ * on the branch; a running one that applies the table is 422.
  */
 export async function lockForRemoval(tx: Transaction, caller: Caller, table: Table): Promise<void> {
   if (!(await lockRow(tx, 'branch', caller.accountId, table.branch_id))) throw notFound('Table definition');

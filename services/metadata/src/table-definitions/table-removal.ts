@@ -1,19 +1,21 @@
-// Taking tables away: the draft alone (DELETE), or draft and deployed table together (remove), which needs data and therefore
-// is noted before it is asked for, so that a crash leaves nothing half done.
+// Removing tables: the draft alone (DELETE), or the draft and the deployed table (remove). The
+// latter needs data, so it is stored before data is called, and the reconciler finishes it after a
+// crash.
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { deletedAct } from '@almanac/service-kit/messaging/audit';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import { askerOf, callerFor } from '../asker.ts';
-import { inOrder } from '../column-definitions/column-fields.ts';
-import type { Context } from '../context.ts';
+import { inOrder } from '../columns/column-fields.ts';
+import type { MetadataContext } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { guardTable } from '../protected-branches.ts';
-import { transactOnce, undoOnce } from '../repeated-requests.ts';
-import { type Transaction, tellAct, transact } from '../transaction.ts';
-import { placeOf, type TableDefinition, tellDefinition } from './table-definitions.ts';
+import { releaseKey, transactOnce } from '../requests/idempotency.ts';
+import { callerFor, requesterOf } from '../requests/requester.ts';
+import { placeOf } from '../rights/place.ts';
+import { guardTable } from '../rights/protected-branches.ts';
+import { recordAct, type Transaction, transact } from '../transaction.ts';
+import { announceDefinition, type TableDefinition } from './table-definitions.ts';
 import { readTableHandle } from './table-handle.ts';
 import {
   isBeingRemoved,
@@ -23,9 +25,9 @@ import {
   refuseReferences,
 } from './table-references.ts';
 
-/** Deletes a draft with its columns for good. What is deployed from it goes on serving until it is removed. */
+/** Deletes a draft with its columns for good. The table deployed from it stays in service. */
 export async function deleteTableDefinition(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   definition: TableDefinition,
 ): Promise<void> {
@@ -42,19 +44,20 @@ export async function deleteTableDefinition(
   });
 }
 
-/** Deletes a draft that nothing refers to, and tells of it. */
+/** Deletes a draft that nothing refers to, and announces that. */
 export async function deleteDefinition(tx: Transaction, caller: RpcCaller, id: number): Promise<void> {
-  const gone = await tx.table_definition.findFirst({
+  const definition = await tx.table_definition.findFirst({
     where: { id, account_id: caller.accountId },
     include: { columns: { orderBy: inOrder } },
   });
-  if (!gone) throw notFound('Table definition');
+  if (!definition) throw notFound('Table definition');
   await deleteDrafts(tx, caller, [id]);
-  await tellDefinition(tx, caller, 'deleted', gone);
-  await tellAct(tx, caller, deletedAct('table_definition', recorded(gone)));
+  await announceDefinition(tx, caller, 'deleted', definition);
+  await recordAct(tx, caller, deletedAct('table_definition', auditFacts(definition)));
 }
 
-// A note stays, for promotions of the deletion. Columns first: the tables may refer to each other.
+// `deleted_table_definition` keeps what a promotion of the deletion needs. Columns are deleted
+// first: the tables may refer to each other.
 async function deleteDrafts(tx: Transaction, caller: RpcCaller, ids: number[]): Promise<void> {
   await tx.$executeRaw`
     insert into deleted_table_definition (id, account_id, branch_id, domain_id, lineage_id, key, name)
@@ -65,19 +68,19 @@ async function deleteDrafts(tx: Transaction, caller: RpcCaller, ids: number[]): 
   await tx.table_definition.deleteMany({ where: { ...mine, id: { in: ids } } });
 }
 
-type Recordable = { id: number; key: string; name: string; domain_id: number; branch_id: number; version: number };
+type Audited = { id: number; key: string; name: string; domain_id: number; branch_id: number; version: number };
 
-/** What the audit log keeps of a table that goes or comes back. */
-export function recorded({ id, key, name, domain_id, branch_id, version, columns }: Recordable & { columns: unknown }) {
+/** The facts of a removed or restored table in the audit log. */
+export function auditFacts({ id, key, name, domain_id, branch_id, version, columns }: Audited & { columns: unknown }) {
   const column_names = (columns as { name: string }[]).map((column) => column.name);
   return { id, key, name, domain_id, branch_id, version, column_names };
 }
 
 type Removable = { id: number; branch_id: number; domain_id: number };
 
-/** What a handle names: a draft, or what is still deployed of a draft that was deleted; else 404. */
+/** The draft that a handle names, or the deployed table of a draft that was deleted; else 404. */
 export async function requireRemovable(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   handle: string,
   branchId?: number,
@@ -91,13 +94,13 @@ export async function requireRemovable(
   return found;
 }
 
-/** Takes a table out of service together with its draft. Its rows can be restored for some days. */
-export async function removeTable(ctx: Context, call: CallContext, table: Removable): Promise<void> {
+/** Removes a table from service with its draft. It can be restored for some days. */
+export async function removeTable(ctx: MetadataContext, call: CallContext, table: Removable): Promise<void> {
   await requireRight(ctx.rights, call, 'develop', placeOf(table), { fresh: true });
   const guard = await guardTable(ctx, call, table, 'remove a deployed table');
   await guard(ctx.prisma);
-  const asker = askerOf(call);
-  const note = async (tx: Transaction) => {
+  const requester = requesterOf(call);
+  const store = async (tx: Transaction) => {
     await lockForRemoval(tx, call, table);
     await guard(tx);
     refuseReferences([
@@ -109,9 +112,9 @@ export async function removeTable(ctx: Context, call: CallContext, table: Remova
         table_definition_id: table.id,
         account_id: call.accountId,
         branch_id: table.branch_id,
-        requested_by: asker.user_id,
-        application_id: asker.application_id,
-        request_id: asker.request_id,
+        requested_by: requester.user_id,
+        application_id: requester.application_id,
+        request_id: requester.request_id,
       },
       skipDuplicates: true,
     });
@@ -120,22 +123,24 @@ export async function removeTable(ctx: Context, call: CallContext, table: Remova
     if (!(await finish(tx, call, table))) throw notFound('Table definition');
     return false;
   };
-  const isDeployed = await transactOnce(ctx, call, note, () => table.id);
+  const isDeployed = await transactOnce(ctx, call, store, () => table.id);
   if (isDeployed && !(await finishRemoval(ctx, call, table))) throw notFound('Table definition');
 }
 
-/** Ends what this very call has begun: at once when nothing of it is left to do. */
-export async function finishOwnRemoval(ctx: Context, call: CallContext, id: number): Promise<void> {
+/**
+ * Answers a repeated request: finishes the removal that the first one began, if it is unfinished.
+ */
+export async function answerRemoved(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
   const open = { table_definition_id: id, account_id: call.accountId, removed_at: null };
   const removal = await ctx.prisma.table_removal.findFirst({ where: open });
   if (!removal) return;
-  const asker = callerFor(call.accountId, { ...removal, user_id: removal.requested_by });
-  await finishRemoval(ctx, { ...call, ...asker }, { id, branch_id: removal.branch_id });
+  const requester = callerFor(call.accountId, { ...removal, user_id: removal.requested_by });
+  await finishRemoval(ctx, { ...call, ...requester }, { id, branch_id: removal.branch_id });
 }
 
-/** Has data drop the table, then deletes what is noted of it; false: somebody else has finished this removal. */
+/** Has data drop the table, then deletes its definitions; false: another process has done that. */
 export async function finishRemoval(
-  ctx: Context,
+  ctx: MetadataContext,
   caller: RpcCaller,
   table: { id: number; branch_id: number },
 ): Promise<boolean> {
@@ -143,39 +148,41 @@ export async function finishRemoval(
     await ctx.data.DropTable(caller, { table_definition_id: table.id }, { deadlineMs: 60_000 });
   } catch (error) {
     if (isRefusal(error)) {
-      await forgetRemoval(ctx, caller, table.id);
-      await undoOnce(ctx, caller);
+      await deleteRemoval(ctx, caller, table.id);
+      await releaseKey(ctx, caller);
     }
     throw error;
   }
   return transact(ctx, (tx) => finish(tx, caller, table));
 }
 
-/** Data has said no, and why; anything else (it is away, it failed) leaves open whether it was done. */
+/**
+ * True for a refusal by data. After any other error it is unknown whether data has done its part.
+ */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500;
 }
 
-async function forgetRemoval(ctx: Context, caller: RpcCaller, id: number): Promise<void> {
+async function deleteRemoval(ctx: MetadataContext, caller: RpcCaller, id: number): Promise<void> {
   const where = { table_definition_id: id, account_id: caller.accountId, removed_at: null };
   await ctx.prisma.table_removal.deleteMany({ where });
 }
 
 async function finish(tx: Transaction, caller: RpcCaller, table: Table): Promise<boolean> {
   const open = { table_definition_id: table.id, account_id: caller.accountId, removed_at: null };
-  // The update waits for another one of the same row, and then finds it closed.
+  // A concurrent update of the row waits here, and then finds the removal closed.
   const { count } = await tx.table_removal.updateMany({ where: open, data: { removed_at: new Date() } });
   if (count === 0) return false;
-  await deleteNoted(tx, caller, [table]);
+  await deleteRemoved(tx, caller, [table]);
   return true;
 }
 
 type Table = { id: number; branch_id: number };
 
-/** Notes that data has taken tables out of service by a deployment. They can be restored. */
-export async function noteRemoved(tx: Transaction, caller: RpcCaller, tables: Table[]): Promise<void> {
+/** Records removals by a deployment that data has applied. The tables can be restored. */
+export async function recordRemovals(tx: Transaction, caller: RpcCaller, tables: Table[]): Promise<void> {
   if (tables.length === 0) return;
-  const { user_id, application_id, request_id } = askerOf(caller);
+  const { user_id, application_id, request_id } = requesterOf(caller);
   await tx.table_removal.createMany({
     data: tables.map(({ id, branch_id }) => ({
       table_definition_id: id,
@@ -187,20 +194,20 @@ export async function noteRemoved(tx: Transaction, caller: RpcCaller, tables: Ta
       removed_at: new Date(),
     })),
   });
-  await deleteNoted(tx, caller, tables);
+  await deleteRemoved(tx, caller, tables);
 }
 
-// Deletes drafts and what was deployed of them, after keeping both for a restoration.
-async function deleteNoted(tx: Transaction, caller: RpcCaller, tables: Table[]): Promise<void> {
+// Deletes drafts and deployed definitions, after storing both for a restoration.
+async function deleteRemoved(tx: Transaction, caller: RpcCaller, tables: Table[]): Promise<void> {
   const ids = tables.map(({ id }) => id);
   const mine = { id: { in: ids }, account_id: caller.accountId };
   const definitions = await tx.table_definition.findMany({
     where: mine,
     include: { columns: { orderBy: inOrder } },
   });
-  const served = await tx.deployed_table_definition.findMany({ where: mine });
+  const deployed = await tx.deployed_table_definition.findMany({ where: mine });
   const definitionOf = (id: number) => definitions.find((each) => each.id === id) ?? null;
-  const deployedOf = (id: number) => served.find((each) => each.id === id) ?? null;
+  const deployedOf = (id: number) => deployed.find((each) => each.id === id) ?? null;
   for (const { id } of tables)
     await tx.table_removal.updateMany({
       where: { table_definition_id: id, account_id: caller.accountId },
@@ -209,11 +216,11 @@ async function deleteNoted(tx: Transaction, caller: RpcCaller, tables: Table[]):
   await deleteDrafts(tx, caller, ids);
   await tx.deployed_table_definition.deleteMany({ where: mine });
   for (const table of tables) {
-    await tellDefinition(tx, caller, 'removed', table);
-    const gone = definitionOf(table.id) ?? deployedOf(table.id);
-    if (gone)
-      await tellAct(tx, caller, {
-        ...deletedAct('table_definition', recorded(gone)),
+    await announceDefinition(tx, caller, 'removed', table);
+    const last = definitionOf(table.id) ?? deployedOf(table.id);
+    if (last)
+      await recordAct(tx, caller, {
+        ...deletedAct('table_definition', auditFacts(last)),
         action: 'table_definition.removed',
       });
   }

@@ -1,32 +1,33 @@
-// Bringing a removed table back within some days (design 3.4): its definition, its columns, and what was deployed of it, all under
-// the ids they had. Data is asked first, so that is noted before; a crash leaves it to the reconciler.
+// Restoring a removed table within some days (design 3.4): its definition, its columns and its
+// deployed definition, all under the ids they had. The request is stored before data is called, so
+// that the reconciler finishes it after a crash.
 
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import { type Asker, askerOf, callerFor, nobody } from '../asker.ts';
-import type { Context } from '../context.ts';
+import type { MetadataContext } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
-import { guardBranch } from '../protected-branches.ts';
-import { transactOnce, undoOnce } from '../repeated-requests.ts';
-import { lockRow, refusingTaken, type Transaction, tellAct, transact } from '../transaction.ts';
+import { releaseKey, transactOnce } from '../requests/idempotency.ts';
+import { callerFor, noRequester, type Requester, requesterOf } from '../requests/requester.ts';
+import { placeOf } from '../rights/place.ts';
+import { guardBranch } from '../rights/protected-branches.ts';
+import { lockRow, mapUniqueViolation, recordAct, type Transaction, transact } from '../transaction.ts';
 import {
-  placeOf,
+  announceDefinition,
   requireRoom,
-  requireSeenDefinition,
   requireTableDefinition,
+  requireVisibleDefinition,
   type TableDefinition,
-  tellDefinition,
 } from './table-definitions.ts';
 import { isBeingRemoved } from './table-references.ts';
-import { isRefusal, recorded } from './table-removal.ts';
+import { auditFacts, isRefusal } from './table-removal.ts';
 
 /** How long a removed table can be restored. */
 export const restorableDays = 7;
 
-// As JSON, times are texts; the database reads them again.
+// Times are texts in JSON; the database converts them back.
 type Draft = Omit<table_definition, 'lookup_display_column_id'> & { lookup_display_column_id: number | null };
 type Removed = {
   definition: (Draft & { columns: column_definition[] }) | null;
@@ -34,9 +35,12 @@ type Removed = {
 };
 type Table = { id: number; branch_id: number };
 
-/** Brings a removed table back. 404 when it was not removed, or too long ago; 422 when its place is taken or its surroundings are gone. */
+/**
+ * Restores a removed table. 404 when it was not removed, or too long ago; 422 when its key or name
+ * is taken, or when its domain or a table that it refers to was deleted.
+ */
 export async function restoreTable(
-  ctx: Context,
+  ctx: MetadataContext,
   call: CallContext,
   id: number,
   readBody: () => void,
@@ -51,41 +55,41 @@ export async function restoreTable(
   const guard = wasDeployed ? await guardBranch(ctx, call, draft.branch_id, 'bring a deployed table back') : undefined;
   await guard?.(ctx.prisma);
   readBody();
-  const note = async (tx: Transaction) => {
+  const store = async (tx: Transaction) => {
     if (!(await lockRow(tx, 'branch', call.accountId, draft.branch_id))) throw notFound('Table definition');
     await guard?.(tx);
     await requireRoom(tx, call);
-    await refuseChangedSurroundings(tx, call, draft);
-    const data = { restore_requested_at: new Date(), ...restorationAsker(askerOf(call)) };
+    await requireRestorable(tx, call, draft);
+    const data = { restore_requested_at: new Date(), ...restorationRequester(requesterOf(call)) };
     if ((await tx.table_removal.updateMany({ where, data })).count === 0) throw notFound('Table definition');
   };
-  await transactOnce(ctx, call, note, () => id);
+  await transactOnce(ctx, call, store, () => id);
   await finishRestoration(ctx, call, draft);
   return requireTableDefinition(ctx, call, String(id));
 }
 
-const restorationAsker = ({ user_id, application_id, request_id }: Asker) => ({
+const restorationRequester = ({ user_id, application_id, request_id }: Requester) => ({
   restore_requested_by: user_id,
   restore_application_id: application_id,
   restore_request_id: request_id,
 });
 
-/** Ends what this very call has begun, and answers the definition as it is. */
-export async function finishOwnRestoration(ctx: Context, call: CallContext, id: number): Promise<TableDefinition> {
+/** Answers a repeated request: finishes the restoration that the first one began. */
+export async function answerRestored(ctx: MetadataContext, call: CallContext, id: number): Promise<TableDefinition> {
   const where = { table_definition_id: id, account_id: call.accountId };
   const removal = await ctx.prisma.table_removal.findFirst({ where });
   if (removal?.restore_requested_at) {
-    const asker = callerFor(call.accountId, {
+    const requester = callerFor(call.accountId, {
       user_id: removal.restore_requested_by,
       application_id: removal.restore_application_id,
       request_id: removal.restore_request_id,
     });
-    await finishRestoration(ctx, { ...call, ...asker }, { id, branch_id: removal.branch_id });
+    await finishRestoration(ctx, { ...call, ...requester }, { id, branch_id: removal.branch_id });
   }
-  return requireSeenDefinition(ctx, call, id);
+  return requireVisibleDefinition(ctx, call, id);
 }
 
-// Of a table whose draft was deleted before, what was deployed makes the draft.
+// If the draft was deleted before the table was removed, the deployed definition becomes the draft.
 function draftOf({ definition, deployed }: Removed): Removed['definition'] {
   if (definition || !deployed) return definition;
   const { columns, deployment_id: _d, deployed_by: _b, deployed_at: _a, ...kept } = deployed;
@@ -104,7 +108,7 @@ function draftOf({ definition, deployed }: Removed): Removed['definition'] {
   return { ...draft, columns: drafted } as Removed['definition'];
 }
 
-async function refuseChangedSurroundings(
+async function requireRestorable(
   tx: Transaction,
   caller: RpcCaller,
   draft: NonNullable<Removed['definition']>,
@@ -120,38 +124,40 @@ async function refuseChangedSurroundings(
     if (target === null || target === id) continue;
     const isThere = await lockRow(tx, 'table_definition', caller.accountId, target, 'read');
     if (!isThere || (await isBeingRemoved(tx, caller, target)))
-      problems.push(`Column ${name} refers to a table that is gone`);
+      problems.push(`Column ${name} refers to a table that does not exist any more`);
   }
   if (problems.length > 0) throw validationFailed(problems);
 }
 
 const taken = 'A table with this key or name, or a copy of the same one, is on the branch by now';
 
-/** Has data bring its table back, then notes the definition again. What is refused is as it was before. */
-export async function finishRestoration(ctx: Context, caller: RpcCaller, table: Table): Promise<void> {
+/**
+ * Has data restore its table, then restores the definition. A refusal by either undoes the request.
+ */
+export async function finishRestoration(ctx: MetadataContext, caller: RpcCaller, table: Table): Promise<void> {
   const where = { table_definition_id: table.id, account_id: caller.accountId };
   const removal = await ctx.prisma.table_removal.findFirst({
     where: { ...where, restore_requested_at: { not: null } },
   });
-  if (!removal) return; // somebody else has finished it
+  if (!removal) return; // another process has finished it
   const { deployed } = removal as unknown as Removed;
-  const undoing = { restore_requested_at: null, ...restorationAsker(nobody) };
-  const forget = async () => {
-    await ctx.prisma.table_removal.updateMany({ where, data: undoing });
-    await undoOnce(ctx, caller);
+  const cleared = { restore_requested_at: null, ...restorationRequester(noRequester) };
+  const clearRequest = async () => {
+    await ctx.prisma.table_removal.updateMany({ where, data: cleared });
+    await releaseKey(ctx, caller);
   };
-  if (deployed) await orElse(forget, () => askData(ctx, caller, table.id));
-  await orElse(
+  if (deployed) await undoOnRefusal(clearRequest, () => restoreInData(ctx, caller, table.id));
+  await undoOnRefusal(
     async () => {
       if (deployed) await ctx.data.DropTable(caller, { table_definition_id: table.id }, { deadlineMs: 60_000 });
-      await forget();
+      await clearRequest();
     },
-    () => refusingTaken(taken, () => transact(ctx, (tx) => bringBack(tx, caller, table))),
+    () => mapUniqueViolation(taken, () => transact(ctx, (tx) => restoreDefinition(tx, caller, table))),
   );
 }
 
-// A refusal is undone; anything else leaves open whether it was done, and is tried again.
-async function orElse(undo: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
+// After any other error the outcome is unknown, and the reconciler tries again.
+async function undoOnRefusal(undo: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -160,18 +166,18 @@ async function orElse(undo: () => Promise<unknown>, work: () => Promise<void>): 
   }
 }
 
-async function askData(ctx: Context, caller: RpcCaller, id: number): Promise<void> {
+async function restoreInData(ctx: MetadataContext, caller: RpcCaller, id: number): Promise<void> {
   const { restored } = await ctx.data.RestoreTable(caller, { table_definition_id: id }, { deadlineMs: 60_000 });
   if (!restored) throw validationFailed('The rows of the table are no longer kept');
 }
 
-async function bringBack(tx: Transaction, caller: RpcCaller, table: Table): Promise<void> {
+async function restoreDefinition(tx: Transaction, caller: RpcCaller, table: Table): Promise<void> {
   if (!(await lockRow(tx, 'branch', caller.accountId, table.branch_id))) throw notFound('Table definition');
   const where = { table_definition_id: table.id, account_id: caller.accountId };
   const removal = await tx.table_removal.findFirst({ where });
   const draft = removal && draftOf(removal as unknown as Removed);
-  if (!draft) return; // somebody else was faster
-  await refuseChangedSurroundings(tx, caller, draft);
+  if (!draft) return; // another process has restored it
+  await requireRestorable(tx, caller, draft);
   const { columns, lookup_display_column_id, ...definition } = draft;
   const { clone_base: _older, ...data } = definition as typeof definition & { clone_base?: unknown };
   await tx.table_definition.create({ data });
@@ -184,11 +190,11 @@ async function bringBack(tx: Transaction, caller: RpcCaller, table: Table): Prom
   if (deployed) await tx.deployed_table_definition.create({ data: deployed as never });
   await tx.deleted_table_definition.deleteMany({ where: { id: table.id, account_id: caller.accountId } });
   await tx.table_removal.deleteMany({ where });
-  await tellDefinition(tx, caller, 'restored', table);
-  await tellAct(tx, caller, {
+  await announceDefinition(tx, caller, 'restored', table);
+  await recordAct(tx, caller, {
     action: 'table_definition.restored',
     resource_type: 'table_definition',
     resource_id: table.id,
-    after: recorded(draft),
+    after: auditFacts(draft),
   });
 }

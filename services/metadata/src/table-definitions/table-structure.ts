@@ -1,7 +1,8 @@
-// A definition with its columns as one value that compares across branches: references are keys and lineages, never ids.
+// A definition with its columns as one value that compares across branches: references are keys and
+// lineages, never ids.
 import type { Prisma } from '../generated/prisma/client.ts';
 
-/** Everything of a definition that a deployment or a copy needs. */
+/** The query for everything of a definition that a deployment or a clone needs. */
 export const fullDefinition = {
   include: {
     columns: {
@@ -37,13 +38,13 @@ export type TableStructure = {
   columns: ColumnStructure[];
 };
 
-/** A structure that was kept, also by an earlier release, which knew no hierarchies. */
-export const keptStructure = (kept: TableStructure): TableStructure => ({
-  ...kept,
-  columns: kept.columns.map((column) => ({ ...column, is_hierarchy: column.is_hierarchy ?? false })),
+/** Reads a stored structure; an earlier release stored it without hierarchies. */
+export const readStructure = (stored: TableStructure): TableStructure => ({
+  ...stored,
+  columns: stored.columns.map((column) => ({ ...column, is_hierarchy: column.is_hierarchy ?? false })),
 });
 
-/** What two states of the same table are compared by. */
+/** The structure of a definition, by which states of a table are compared. */
 export function structureOf(definition: FullDefinition): TableStructure {
   const shown = definition.columns.find(({ id }) => id === definition.lookup_display_column_id);
   return {

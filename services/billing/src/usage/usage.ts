@@ -1,0 +1,82 @@
+// The calls of an account by day, method, resource and application.
+import { type Fields, type ListQuery, type Page, page, prismaWhere, window } from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import { periodStartSql } from '../accounts/account-billing.ts';
+import type { BillingContext } from '../context.ts';
+import { readMonth } from '../statements/statement.ts';
+
+/** The fields of `q` and `sort`. */
+export const usageFields: Fields = {
+  day: 'time',
+  method: 'text',
+  resource: 'text',
+  application_id: 'integer',
+  calls: 'integer',
+};
+
+export type Usage = {
+  day: string;
+  method: string;
+  resource: string;
+  application_id: number | null;
+  calls: number;
+};
+
+const keyOrder = ['day', 'method', 'resource', 'application_id'] as const;
+
+/**
+ * Lists usage from one day to another, both included; by default from the first day of the present
+ * month.
+ */
+export async function listUsage(
+  ctx: BillingContext,
+  call: Pick<CallContext, 'accountId'>,
+  range: { from?: string; to?: string },
+  list: ListQuery,
+): Promise<Page<Usage>> {
+  if (range.from !== undefined && range.to !== undefined && range.from > range.to)
+    throw new ServiceError('bad_request', 'from must not be after to.');
+  const from = range.from ?? (range.to === undefined ? await firstDayOfMonth(ctx) : undefined);
+  const day = { ...(from && { gte: new Date(from) }), ...(range.to && { lte: new Date(range.to) }) };
+  const where = { account_id: call.accountId, day, ...prismaWhere(list.conditions) };
+  const rest = keyOrder.filter((field) => field !== list.sort?.field).map((field) => ({ [field]: 'asc' as const }));
+  const orderBy = list.sort ? [{ [list.sort.field]: list.sort.direction }, ...rest] : rest;
+  const [rows, total] = await ctx.prisma.$transaction([
+    ctx.prisma.daily_usage.findMany({ where, orderBy, ...window(list) }),
+    ctx.prisma.daily_usage.count({ where }),
+  ]);
+  const data = rows.map((row) => ({
+    day: row.day.toISOString().slice(0, 10),
+    method: row.method,
+    resource: row.resource,
+    application_id: row.application_id || null,
+    calls: Number(row.calls),
+  }));
+  return page(data, list, total);
+}
+
+async function firstDayOfMonth(ctx: BillingContext): Promise<string> {
+  const { rows } = await pgSql(ctx.pool)(`select ${periodStartSql} as day`);
+  return rows[0]?.day;
+}
+
+/**
+ * A month's calls summed over all applications, for operators. 400 for a month that has not begun.
+ */
+export async function readMonthlyUsage(
+  ctx: Pick<BillingContext, 'pool'>,
+  call: Pick<CallContext, 'accountId'>,
+  wanted?: string,
+) {
+  const sql = pgSql(ctx.pool);
+  const month = await readMonth(sql, wanted);
+  const { rows } = await sql(
+    `select day, method, resource, sum(calls)::bigint as calls, 0 as application_id from daily_usage
+     where account_id = $1 and day >= ($2 || '-01')::date and day < ($2 || '-01')::date + interval '1 month'
+     group by day, method, resource order by day, resource, method`,
+    [call.accountId, month],
+  );
+  return { month, calls: rows as (Omit<Usage, 'application_id'> & { application_id: number })[] };
+}

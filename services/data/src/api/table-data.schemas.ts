@@ -1,0 +1,124 @@
+// What requests for rows send and get: the schemas that check requests and make the OpenAPI
+// document.
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { limits } from '@almanac/service-kit/limits';
+import { z } from 'zod';
+import { type Channel, channels } from '../rows/origin.ts';
+
+// svc_sk is 64 bits wide: it stays text from the request to the statement.
+export const recordIdText = z
+  .string()
+  .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
+  .meta({ type: 'integer', minimum: 1 });
+const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
+
+const keySchema = z.string().min(1).max(limits.nameCodePoints);
+
+/** A table by its id, or by its key and branch, in a body. */
+export const tableInBody = {
+  table_definition_id: idSchema.optional(),
+  table_definition_key: keySchema.optional(),
+  branch_id: idSchema.optional(),
+};
+
+/** The same in a query. */
+export const tableInQuery = {
+  table_definition_id: idTextSchema.optional(),
+  table_definition_key: keySchema.optional(),
+  branch_id: idTextSchema.optional(),
+};
+
+export const recordSchema = z.record(z.string(), z.unknown()).meta({
+  description:
+    'Column name to value. Integers, bigints and decimals as JSON numbers or strings (JavaScript rounds number literals of more than 15 digits: send strings); dates as ISO 8601.',
+});
+export const rowSchema = z
+  .looseObject({
+    svc_sk: z.int(),
+    svc_created_at: z.iso.datetime(),
+    svc_updated_at: z.iso.datetime(),
+    svc_is_deleted: z.boolean(),
+    svc_version: z.int(),
+    svc_updated_by: z.string().nullable(),
+    svc_lookups: z.record(z.string(), z.unknown()).optional().meta({
+      description: 'With include_lookups: foreign key column to the display value of the record it refers to.',
+    }),
+  })
+  .meta({
+    description:
+      'System columns, and the table’s own by name. A decimal or bigint is a JSON number with all its digits, which JSON.parse and most parsers round beyond 15; with exact_numbers it is a string.',
+  });
+export const versionSchema = z.object({
+  svc_version: z.int(),
+  valid_from: z.iso.datetime(),
+  valid_to: z.iso.datetime().nullable().meta({ description: 'Null for the present version.' }),
+  action: z.enum(['created', 'updated', 'deleted', 'restored', 'reverted']),
+  channel: z.enum(Object.keys(channels) as [Channel, ...Channel[]]).nullable(),
+  user_id: z.int().nullable(),
+  application_id: z.int().nullable(),
+  request_id: z.string().nullable(),
+  changed_columns: z
+    .array(z.string())
+    .nullable()
+    .meta({ description: 'Against the version before; null when that one is not kept.' }),
+  record: rowSchema,
+});
+export const versionNumber = z.int().min(1).max(limits.int4);
+const expectedVersion = versionNumber
+  .optional()
+  .meta({ description: 'The `svc_version` of the record; 412 when it has changed since.' });
+export const operationSchema = z.discriminatedUnion('operation', [
+  z.strictObject({ operation: z.literal('create'), record: recordSchema }),
+  z.strictObject({ operation: z.literal('update'), id: recordId, record: recordSchema, version: expectedVersion }),
+  z.strictObject({ operation: z.literal('delete'), id: recordId, version: expectedVersion }),
+]);
+export const pageMetaSchema = z.object({
+  page: z.int(),
+  per_page: z.int(),
+  total_count: z.int(),
+  total_pages: z.int(),
+});
+export const idListSchema = z.array(recordId).min(1).max(limits.idsPerDelete);
+export const lookupsMeta = {
+  description:
+    'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',
+};
+export const ifMatchHeader = { 'If-Match': 'The ETag of the record; 412 when it has changed since.' };
+export const idempotencyHeader = {
+  'Idempotency-Key': 'A repeated request with the same key gets the first one’s answer, for 24 hours.',
+};
+export const flagText = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+// AG Grid's server-side row model sends these with every request; they must be empty.
+const noColumns = (why: string) =>
+  z
+    .array(z.unknown())
+    .refine((list) => list.length === 0, `must be empty: ${why}`)
+    .optional()
+    .meta({ maxItems: 0, description: `As AG Grid sends it; ${why}.` });
+export const gridGrouping = {
+  rowGroupCols: noColumns('rows are not grouped'),
+  groupKeys: noColumns('rows are not grouped'),
+  valueCols: noColumns('rows are not grouped'),
+  pivotCols: noColumns('rows are not pivoted'),
+  pivotMode: z
+    .boolean()
+    .refine((mode) => !mode, 'must be false: rows are not pivoted')
+    .optional()
+    .meta({ const: false, description: 'As AG Grid sends it; rows are not pivoted.' }),
+};
+
+const exactNumbersText =
+  'With `true` decimals and bigints of records are JSON strings, so that no JSON parser rounds them. ' +
+  'By default they are JSON numbers with all their digits, which JSON.parse and most parsers read into doubles: ' +
+  '9007199254740993 becomes 9007199254740992. Records are written with either.';
+
+/** The query parameter of every route that answers records. */
+export const exactNumbersQuery = {
+  exact_numbers: flagText
+    .optional()
+    .meta({ description: `${exactNumbersText} The header Exact-Numbers says the same; either is enough.` }),
+};
+
+/** The header of the same routes, as the document shows it. */
+export const exactNumbersHeader = { 'Exact-Numbers': '`true` or `false`: the same as `exact_numbers`.' };

@@ -1,0 +1,61 @@
+// Deletes what is no longer needed: kept answers; results of loads, merges and deployments; retired
+// tables and columns, abandoned staged files, old versions of rows. Makes views that are missing.
+// Every instance does it; doing it twice does no harm.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
+import type { Logger } from '@almanac/service-kit/observability/logger';
+import { pgSql } from '@almanac/service-kit/postgres/database';
+import { sweepDeparted } from '../clusters/account-placement.ts';
+import { sweepApplied } from '../deployments/deployment.ts';
+import { sweepRetired } from '../deployments/removal.ts';
+import { sweepBases } from '../deployments/row-base.ts';
+import { sweepLoads } from '../imports/rejected-rows.ts';
+import { sweepStaging } from '../imports/staging/staging.ts';
+import { sweepMerged } from '../merges/merge-result.ts';
+import type { Pools } from '../postgres/pools.ts';
+import type { SqlViews } from '../sql-views/sql-views.ts';
+import { sweepHistory } from './history-retention.ts';
+
+const everyMs = 10 * 60_000;
+
+/** What a round works with. */
+type HousekeepingParts = { pools: Pools; sqlViews: SqlViews; logger: Logger };
+
+export type Housekeeping = { start(): void; stop(): Promise<void> };
+
+/** `historyDays`: how long superseded versions of rows are kept; 0: for ever. */
+export function createHousekeeping(ctx: HousekeepingParts, historyDays: number): Housekeeping {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  const work = async () => {
+    while (!stopping.signal.aborted) {
+      await sweep(ctx, historyDays).catch((error: unknown) =>
+        ctx.logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
+      );
+      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    }
+  };
+  return {
+    start() {
+      running ??= work();
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** One round. */
+export async function sweep({ pools, sqlViews, logger }: HousekeepingParts, historyDays = 0): Promise<void> {
+  await sqlViews.complete(pools.work, logger);
+  await sweepStaging(pools.quiet);
+  await sweepAnswers(pgSql(pools.work));
+  await sweepLoads(pgSql(pools.work));
+  await sweepApplied(pgSql(pools.work));
+  await sweepMerged(pgSql(pools.work));
+  await sweepRetired(pools.work);
+  await sweepBases(pgSql(pools.work));
+  await sweepDeparted(pools.work);
+  await sweepHistory(pools.work, historyDays);
+}

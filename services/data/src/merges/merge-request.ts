@@ -1,0 +1,23 @@
+// The request of a merge.
+import { ServiceError } from '@almanac/service-kit/errors';
+import type { GivenResolution } from './resolutions.ts';
+
+export type MergePair = { source_table_id: number; target_table_id: number };
+export type MergeRequest = {
+  /** A merge is done once under this id. */
+  merge_id: string;
+  pairs: MergePair[];
+  resolutions: GivenResolution[];
+  /** Everything is rolled back; undecided conflicts keep the target's values. */
+  rehearsal: boolean;
+};
+
+/** The request, checked; 400. */
+export function readMergeRequest(request: MergeRequest): MergeRequest {
+  const { merge_id, pairs } = request;
+  if (merge_id === '' || merge_id.length > 200 || merge_id.includes('\u0000'))
+    throw new ServiceError('bad_request', 'merge_id must be 1 to 200 characters.');
+  const ids = pairs.flatMap(({ source_table_id, target_table_id }) => [source_table_id, target_table_id]);
+  if (new Set(ids).size < ids.length) throw new ServiceError('bad_request', 'A table is named twice.');
+  return request;
+}

@@ -1,0 +1,268 @@
+// Reads the body of POST /table_data/grid into a plan: which rows, in which order, and the window.
+// One 400 names every problem.
+
+import { ExactNumber } from '@almanac/service-kit/api/json-body';
+import { plainNumber } from '@almanac/service-kit/api/plain-number';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import { type Field, fieldsOf } from '../rows/fields.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { isDate } from '../values/dates.ts';
+import type { CompareOperator, Filter, PagePlan, Sort, Test, TextOperator } from './filter.ts';
+
+export type GridRequest = {
+  startRow: number;
+  endRow: number;
+  filterModel?: unknown;
+  sortModel?: unknown;
+  include_deleted?: boolean;
+};
+
+type JsonObject = Record<string, unknown>;
+const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+
+/** The plan, or 400 with every problem. */
+export function planGrid(table: Pick<DeployedTable, 'structure'>, request: GridRequest): PagePlan {
+  const reader = new GridReader(fieldsOf(table));
+  const { startRow, endRow } = request;
+  if (endRow <= startRow) reader.problem('endRow must be greater than startRow.');
+  else if (endRow - startRow > limits.gridRows)
+    reader.problem(`At most ${limits.gridRows} rows may be asked for at once.`);
+  const filter = reader.readFilterModel(request.filterModel);
+  const sorts = reader.readSortModel(request.sortModel);
+  if (reader.problems.length > 0) throw new ServiceError('bad_request', [...new Set(reader.problems)]);
+  return {
+    filter,
+    sorts,
+    offset: startRow,
+    limit: endRow - startRow,
+    includeDeleted: request.include_deleted === true,
+  };
+}
+
+const knownKeys = new Set([
+  'filterType',
+  'type',
+  'filter',
+  'filterTo',
+  'dateFrom',
+  'dateTo',
+  'values',
+  'operator',
+  'conditions',
+  'condition1',
+  'condition2',
+]);
+const textOperators = new Set<TextOperator>([
+  'contains',
+  'notContains',
+  'equals',
+  'notEqual',
+  'startsWith',
+  'endsWith',
+]);
+const compareOperators = new Set<CompareOperator>([
+  'equals',
+  'notEqual',
+  'lessThan',
+  'lessThanOrEqual',
+  'greaterThan',
+  'greaterThanOrEqual',
+]);
+// `bigint` is AG Grid's filter for whole numbers that JavaScript can't hold; here every number is
+// exact.
+const filterTypes = new Set(['text', 'number', 'bigint', 'date'] as const);
+const numberFamilies = new Set(['integer', 'decimal', 'real', 'double']);
+const dateFamilies = new Set(['date', 'instant']);
+const everyRow: Filter = { all: [] };
+const tooManyConditions = `At most ${limits.filterConditions} filter conditions may be given.`;
+
+class GridReader {
+  readonly problems: string[] = [];
+  private readonly fields: Map<string, Field>;
+  private conditions = 0;
+
+  constructor(fields: Map<string, Field>) {
+    this.fields = fields;
+  }
+
+  problem(sentence: string): void {
+    if (this.problems.length < limits.problems) this.problems.push(sentence);
+  }
+
+  readFilterModel(model: unknown): Filter {
+    if (model === undefined || model === null) return everyRow;
+    if (!isJsonObject(model)) return this.fail('filterModel must be an object.');
+    const names = Object.keys(model);
+    if (names.length > limits.filterConditions) return this.fail(tooManyConditions);
+    const filters = names.map((name) => {
+      const field = this.findField('filterModel', name);
+      return field ? this.readFilter(field, model[name]) : everyRow;
+    });
+    if (this.conditions > limits.filterConditions) this.problem(tooManyConditions);
+    return { all: filters };
+  }
+
+  readSortModel(model: unknown): Sort[] {
+    if (model === undefined || model === null) return [];
+    if (!Array.isArray(model)) {
+      this.problem('sortModel must be an array.');
+      return [];
+    }
+    if (model.length > limits.sorts) {
+      this.problem(`At most ${limits.sorts} sorts may be given.`);
+      return [];
+    }
+    return model.flatMap((item: unknown) => this.readSort(item));
+  }
+
+  private readSort(item: unknown): Sort[] {
+    if (!isJsonObject(item)) return this.failWith('Each item of sortModel must be an object {colId, sort}.', []);
+    const unknown = Object.keys(item).find((key) => key !== 'colId' && key !== 'sort' && key !== 'type');
+    if (unknown !== undefined) this.problem(`sortModel: ${show(unknown)} is not a known property.`);
+    if (typeof item.colId !== 'string') return this.failWith('sortModel: colId must be a column name.', []);
+    const field = this.findField('sortModel', item.colId);
+    const { sort: direction, type = 'default' } = item;
+    if (direction !== 'asc' && direction !== 'desc') return this.failWith('sortModel: sort must be asc or desc.', []);
+    if (type !== 'default' && type !== 'absolute')
+      return this.failWith('sortModel: type must be default or absolute.', []);
+    if (!field) return [];
+    if (type === 'default') return [{ field, direction }];
+    if (!numberFamilies.has(field.type.family))
+      return this.failWith(`sortModel: ${field.name} is not numeric, so it has no absolute order.`, []);
+    return [{ field, direction, absolute: true }];
+  }
+
+  private findField(where: string, name: string): Field | undefined {
+    const field = this.fields.get(name);
+    if (!field) this.problem(`${where}: ${show(name)} is not a column of this table.`);
+    return field;
+  }
+
+  private fail(sentence: string): Filter {
+    return this.failWith(sentence, everyRow);
+  }
+
+  private failWith<T>(sentence: string, result: T): T {
+    this.problem(sentence);
+    return result;
+  }
+
+  private readFilter(field: Field, model: unknown): Filter {
+    if (!isJsonObject(model)) return this.fail(`filterModel: the filter of ${field.name} must be an object.`);
+    const unknown = Object.keys(model).find((key) => !knownKeys.has(key));
+    if (unknown !== undefined) return this.fail(`${field.name}: ${show(unknown)} is not a known property of a filter.`);
+    return model.operator === undefined ? this.readCondition(field, model, undefined) : this.readCombined(field, model);
+  }
+
+  private readCombined(field: Field, model: JsonObject): Filter {
+    const { operator, conditions } = model;
+    if (operator !== 'AND' && operator !== 'OR') return this.fail(`${field.name}: operator must be AND or OR.`);
+    const items = conditions ?? [model.condition1, model.condition2];
+    if (!Array.isArray(items) || items.length === 0)
+      return this.fail(`${field.name}: conditions must be an array of filters.`);
+    if (items.length > limits.filterConditions) return this.fail(tooManyConditions);
+    const filters = items.map((item: unknown) => {
+      if (!isJsonObject(item) || item.operator !== undefined)
+        return this.fail(`${field.name}: each of conditions must be a simple filter.`);
+      const unknown = Object.keys(item).find((key) => !knownKeys.has(key));
+      if (unknown !== undefined)
+        return this.fail(`${field.name}: ${show(unknown)} is not a known property of a filter.`);
+      return this.readCondition(field, item, model.filterType);
+    });
+    return operator === 'AND' ? { all: filters } : { any: filters };
+  }
+
+  private readCondition(field: Field, model: JsonObject, outerType: unknown): Filter {
+    this.conditions += 1;
+    const filterType = model.filterType ?? outerType;
+    const test = this.readTest(field, filterType, model);
+    return test ? { field, test } : everyRow;
+  }
+
+  private readTest(field: Field, filterType: unknown, model: JsonObject): Test | undefined {
+    const { family } = field.type;
+    const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
+    if (filterType === 'set') return this.readSet(field, model);
+    if (!isOneOf(filterTypes, filterType)) return fail('filterType must be text, number, bigint, date or set.');
+    const isNumber = filterType === 'number' || filterType === 'bigint';
+    if (isNumber && !numberFamilies.has(family)) return fail(`a ${filterType} filter needs a numeric column.`);
+    if (filterType === 'date' && !dateFamilies.has(family))
+      return fail('a date filter needs a date or datetime column.');
+    const { type } = model;
+    if (type === 'blank' || type === 'notBlank') return { kind: 'blank', negated: type === 'notBlank' };
+    if (filterType === 'text') return this.readText(field, type, model.filter);
+    if (isNumber) return this.readNumber(field, type, model);
+    return this.readDay(field, type, model);
+  }
+
+  private readText(field: Field, type: unknown, value: unknown): Test | undefined {
+    const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
+    if (!isOneOf(textOperators, type)) return fail(`${show(type)} is not an operator of a text filter.`);
+    if (typeof value !== 'string') return fail('filter must be text.');
+    if (value === '') return emptyTextTest(type);
+    return { kind: 'text', operator: type, value };
+  }
+
+  private readNumber(field: Field, type: unknown, model: JsonObject): Test | undefined {
+    const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
+    const value = readFilterNumber(model.filter);
+    if (type !== 'inRange' && !isOneOf(compareOperators, type))
+      return fail(`${show(type)} is not an operator of a number filter.`);
+    if (value === undefined) return fail('filter must be a number.');
+    if (type !== 'inRange') return { kind: 'number', operator: type, value };
+    const to = readFilterNumber(model.filterTo);
+    return to === undefined ? fail('filterTo must be a number.') : { kind: 'numberRange', from: value, to };
+  }
+
+  private readDay(field: Field, type: unknown, model: JsonObject): Test | undefined {
+    const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
+    if (type !== 'inRange' && !isOneOf(compareOperators, type))
+      return fail(`${show(type)} is not an operator of a date filter.`);
+    const from = readFilterDay(model.dateFrom);
+    if (from === undefined) return fail('dateFrom must be a date, YYYY-MM-DD.');
+    if (type !== 'inRange') return { kind: 'day', operator: type, value: from };
+    const to = readFilterDay(model.dateTo);
+    return to === undefined ? fail('dateTo must be a date, YYYY-MM-DD.') : { kind: 'dayRange', from, to };
+  }
+
+  private readSet(field: Field, model: JsonObject): Test | undefined {
+    const { values } = model;
+    if (!Array.isArray(values) || !values.every((value) => value === null || typeof value === 'string'))
+      return this.failWith(`${field.name}: values must be an array of texts or nulls.`, undefined);
+    const texts = values.filter((value: unknown): value is string => typeof value === 'string' && value !== '');
+    return { kind: 'set', values: texts, blanks: texts.length < values.length };
+  }
+}
+
+// To AG Grid an empty text is no text: no row is like it, and only a row without a value is unlike
+// it.
+const emptyTextTest = (operator: TextOperator): Test =>
+  operator === 'notEqual' || operator === 'notContains'
+    ? { kind: 'null', negated: false }
+    : { kind: 'set', values: [], blanks: false };
+
+function isOneOf<T extends string>(set: ReadonlySet<T>, value: unknown): value is T {
+  return typeof value === 'string' && (set as ReadonlySet<string>).has(value);
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? (value.length > 80 ? `${value.slice(0, 80)}…` : value) : 'this';
+}
+
+const numberPattern = /^-?[0-9]{1,38}(?:\.[0-9]{1,38})?$/;
+
+function readFilterNumber(value: unknown): string | undefined {
+  if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof ExactNumber)) return undefined;
+  const text = typeof value === 'string' ? value : plainNumber(value);
+  return numberPattern.test(text) && text.replace(/[-.]/g, '').length <= 38 ? text : undefined;
+}
+
+// AG Grid sends `2026-01-31 00:00:00`; only the day counts.
+const dayPattern = /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?Z?)?$/;
+
+function readFilterDay(value: unknown): string | undefined {
+  const day = typeof value === 'string' ? dayPattern.exec(value)?.[1] : undefined;
+  return day !== undefined && isDate(day) ? day : undefined;
+}

@@ -1,0 +1,200 @@
+// A page of rows and the exact number of matches, as one statement that returns the body of the
+// answer.
+import { limits } from '@almanac/service-kit/limits';
+import { joinedSql, mayOverflow } from '../rows/answer-size.ts';
+import { rowsSql } from '../rows/as-of-sql.ts';
+import { type Reading, readableSql } from '../rows/reading.ts';
+import { startWithRecord } from '../rows/record-sql.ts';
+import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import type { Bind } from '../values/check.ts';
+import { type Counting, countSql, plainCountSql } from './count-sql.ts';
+import { type Filter, isTextSearch, type PagePlan, testsOf } from './filter.ts';
+import { filterSql, orderSql } from './filter-sql.ts';
+
+/**
+ * How a page is found. `scan`: along its order. `index-offset`: by counting in an index, from the
+ * nearer end, without fetching the rows before the page. `materialize`: by collecting all matches
+ * first.
+ */
+type PageStrategy = 'scan' | 'index-offset' | 'materialize';
+
+const maxScanOffset = 1_000;
+
+function strategyOf(plan: PagePlan, { asOf }: Reading, counting: Counting): PageStrategy {
+  if (asOf !== undefined) return 'scan';
+  if (testsOf(plan.filter).some(isTextSearch) && isMaterializingCheaper(plan, counting)) return 'materialize';
+  return plan.offset < maxScanOffset ? 'scan' : 'index-offset';
+}
+
+// The cost of scanning a row in the order of svc_sk, in which rows are stored, relative to fetching
+// one; measured.
+const costOfScannedRow = 0.4;
+
+// How many rows hold a text is unknown at first, and for few of them a scan would read the whole
+// order. Once the count is known, all matches are fetched if they are fewer than the rows that a
+// scan would read to find those of the page.
+function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, mark, rows = 0 }: Counting): boolean {
+  if (!known) return mark !== undefined;
+  const scanned = ((offset + limit) * rows) / known.count;
+  return known.count <= scanned * (sorts.length === 0 ? costOfScannedRow : 1);
+}
+
+// The count is a scalar subquery: a window function would count along the sorted rows (0.6 of the
+// speed). Rows are rendered after they are chosen. The statement returns no row when the table is
+// not what it was made for.
+function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, counting: Counting) {
+  const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
+  const { bind } = values;
+  const from = rowsSql(table, at);
+  const where = whereSql(plan, bind);
+  const strategy = strategyOf(plan, reading, counting);
+  const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, maxBytes));
+  const isLarge = (counting.known ?? counting.mark) !== undefined;
+  // Filters of large tables match few rows or many; where an index serves the filter, one plan is
+  // the best for all values.
+  const customPlan = isLarge && !isEmpty(plan.filter) && !plan.isInOrder;
+  const page: PageSource = { from, where, record, joined, plan, bind, hasGenericPlan: isLarge && !customPlan };
+  const counted =
+    strategy === 'materialize'
+      ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
+      : at === undefined
+        ? countSql(table, where, counting, bind)
+        : { ctes: [], from: plainCountSql(from, where), columns: '' };
+  const ctes = strategy === 'materialize' ? [matchesSql(page), ...counted.ctes] : counted.ctes;
+  return {
+    values,
+    begin: ctes.length === 0 ? 'select' : `with ${ctes.join(', ')} select`,
+    rows: writersByStrategy[strategy](page),
+    count: counted.from,
+    columns: counted.columns,
+    current: readableSql(table, reading, at, bind),
+    customPlan,
+  };
+}
+
+/** The condition of a page, with its `where`; empty when every row matches. */
+export function whereSql({ includeDeleted, filter }: Pick<PagePlan, 'includeDeleted' | 'filter'>, bind: Bind): string {
+  const conditions = [
+    includeDeleted ? [] : ['not svc_is_deleted'],
+    isEmpty(filter) ? [] : [filterSql(filter, bind)],
+  ].flat();
+  return conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
+}
+
+const isEmpty = (filter: Filter) => 'all' in filter && filter.all.length === 0;
+
+type PageSource = {
+  from: string;
+  where: string;
+  record: string;
+  joined: (json: string, rows: string) => string;
+  plan: PagePlan;
+  bind: Bind;
+  /** The generic plan is the best for all values. */
+  hasGenericPlan: boolean;
+};
+
+const windowSql = ({ limit, offset }: PagePlan, bind: Bind) =>
+  `limit ${bind(limit, 'int')} offset ${bind(offset, 'bigint')}`;
+
+// Fetching a row by a key from an index costs as much as scanning so many rows; measured.
+const costOfKeyLookup = 4;
+
+function scanSql(page: PageSource): string {
+  const { from, where, record, joined, plan, bind, hasGenericPlan } = page;
+  const rows = (columns: string) => `select ${columns} from ${from}${where} order by ${orderSql(plan)}`;
+  if (!hasGenericPlan) return joined(record, `(${rows('*')} ${windowSql(plan, bind)}) p`);
+  // The limit tells the planner that the page needs few rows.
+  const few = (columns: string) =>
+    `select ${columns} from (${rows(columns)} limit ${maxScanOffset + limits.gridRows}) first_rows` +
+    ` ${windowSql(plan, (value, type) => hiddenFromPlanner(bind(value, type)))}`;
+  return plan.offset < costOfKeyLookup * plan.limit ? joined(record, `(${few('*')}) p`) : byKeySql(page, few('svc_sk'));
+}
+
+/** The records of these keys, in their order. */
+const byKeySql = ({ from, record, joined }: PageSource, keys: string) =>
+  joined(`(select ${record} from ${from} p where p.svc_sk = k.svc_sk)`, `(${keys}) k`);
+
+// The rows before a far page are counted in an index of the order, and not fetched. The count of
+// this statement decides which end is nearer; the limit for the other end, and for a page behind
+// the last row, is 0.
+function indexOffsetSql(page: PageSource): string {
+  const { from, where, plan, bind } = page;
+  const [limit, offset] = [bind(plan.limit, 'bigint'), bind(plan.offset, 'bigint')];
+  const length = `least(${limit}, greatest(c - ${offset}, 0))`;
+  const keys = (reversed: boolean, skipped: string) =>
+    `select svc_sk, row_number() over () * ${reversed ? -1 : 1} as place from (select svc_sk from ${from}${where} order by ${orderSql(plan, reversed)}` +
+    ` limit case when c ${reversed ? '<' : '>='} 2 * ${offset} then ${length} else 0 end offset ${skipped}) k`;
+  const either = `${keys(false, offset)} union all ${keys(true, `greatest(c - ${offset} - ${limit}, 0)`)}`;
+  return byKeySql(page, `select * from (${either}) either order by place`);
+}
+
+// The columns of the order alone; the rows are fetched when they are chosen.
+function matchesSql({ from, where, plan }: PageSource): string {
+  const columns = new Set(['svc_sk', ...plan.sorts.map(({ field }) => field.sql)]);
+  return `matches as materialized (select ${[...columns].join(', ')} from ${from}${where})`;
+}
+
+function materializeSql(page: PageSource): string {
+  const { plan, bind } = page;
+  return byKeySql(page, `select svc_sk from matches order by ${orderSql(plan)} ${windowSql(plan, bind)}`);
+}
+
+const writersByStrategy = {
+  scan: scanSql,
+  'index-offset': indexOffsetSql,
+  materialize: materializeSql,
+} satisfies Record<PageStrategy, (page: PageSource) => string>;
+
+/** The answer of the grid: one row with a text column `answer`, and the columns of `countSql`. */
+export function gridSql(
+  table: DeployedTable,
+  plan: PagePlan,
+  reading: Reading = {},
+  counting: Counting = {},
+): Statement {
+  const { values, begin, rows, count, columns, current, customPlan } = pageParts(table, plan, reading, counting);
+  return {
+    text: `${begin} '{"rows":[' || ${rows} || ('],"rowCount":' || c || '}') as answer${columns} from ${count} where ${current}`,
+    values: values.list,
+    customPlan,
+  };
+}
+
+/** The answer of a list, the same way; its page numbers follow from the window of the plan. */
+export function listSql(
+  table: DeployedTable,
+  plan: PagePlan,
+  reading: Reading = {},
+  counting: Counting = {},
+): Statement {
+  const { values, begin, rows, count, columns, current, customPlan } = pageParts(table, plan, reading, counting);
+  const meta = metaSql({ page: plan.offset / plan.limit + 1, perPage: plan.limit }, values.bind);
+  return {
+    text: `${begin} '{"data":[' || ${rows} || ${meta} as answer${columns} from ${count} where ${current}`,
+    values: values.list,
+    customPlan,
+  };
+}
+
+export type PageNumbers = { page: number; perPage: number };
+
+/**
+ * The end of the body of a list: `meta`, of `c` items in all. In brackets, for each `||` copies the
+ * text before it.
+ */
+export function metaSql({ page, perPage }: PageNumbers, bind: Bind): string {
+  const size = bind(perPage, 'int');
+  return `('],"meta":{"page":' || ${bind(page, 'int')} || ',"per_page":' || ${size} || ',"total_count":' || c || ',"total_pages":' || (c + ${size} - 1) / ${size} || '}}')`;
+}
+
+/** Equal for pages of the same matches: the condition and its values. */
+export function matchKey(plan: PagePlan): string {
+  const values = new Values();
+  return JSON.stringify([whereSql(plan, values.bind), values.list]);
+}
+
+/** Equal for requests of the same page of a table. */
+export const pageKey = (form: string, plan: PagePlan): string =>
+  [form, plan.offset, plan.limit, orderSql(plan), matchKey(plan)].join(' ');

@@ -1,0 +1,110 @@
+// Pages of rows, for the grid and as a list: open the table, plan, write the statement, run it, and
+// answer with the body that PostgreSQL wrote, or with one from the cache.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { type Pools, run } from '../postgres/pools.ts';
+import { refuseUnreadable } from '../rows/as-of.ts';
+import type { Reading } from '../rows/reading.ts';
+import { stale, type TableAccess, type TableRequest, withTable } from '../tables/open-table.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import type { CountCache, Counted } from './count-cache.ts';
+import type { PagePlan } from './filter.ts';
+import { type GridRequest, planGrid } from './grid-plan.ts';
+import { type ListRequest, planList } from './list-plan.ts';
+import type { Body, PageCache } from './page-cache.ts';
+import type { PageLimiter } from './page-limiter.ts';
+import { gridSql, listSql, matchKey, pageKey } from './page-sql.ts';
+
+/** What pages keep between requests. */
+export type PageState = { cache: PageCache; counts: CountCache; limiter: PageLimiter };
+
+/** What reading a page takes. */
+export type PageAccess = TableAccess & {
+  pools: Pools;
+  pages: PageState;
+  /** Notes which indexes would serve a page, and plans with those that exist. */
+  indexing: { note(table: DeployedTable, plan: PagePlan): void; serve(table: DeployedTable, plan: PagePlan): PagePlan };
+};
+
+/** `asOf`: an instant in ISO 8601; today's rows without it. */
+export type PageRequest = TableRequest & { asOf?: string };
+
+/** A page of the grid, as the body of the answer. */
+export function getGrid(
+  access: PageAccess,
+  call: CallContext,
+  request: PageRequest,
+  model: GridRequest,
+): Promise<Body> {
+  return withTable(access, call, request, 'view', (table, targets) =>
+    answerPage(access, 'grid', table, planGrid(table, model), { asOf: request.asOf, targets }),
+  );
+}
+
+/** A page of the list, the same way. */
+export function listRecords(
+  access: PageAccess,
+  call: CallContext,
+  request: PageRequest,
+  query: ListRequest,
+): Promise<Body> {
+  return withTable(access, call, request, 'view', (table, targets) =>
+    answerPage(access, 'list', table, planList(table, query), { asOf: request.asOf, targets }),
+  );
+}
+
+const writers = { grid: gridSql, list: listSql };
+type Form = keyof typeof writers;
+
+// From the cache while nothing has changed, else read; the limiter bounds the pages of large
+// tables.
+async function answerPage(
+  access: PageAccess,
+  form: Form,
+  table: DeployedTable,
+  plan: PagePlan,
+  reading: Reading,
+): Promise<Body | typeof stale> {
+  const { cache, counts, limiter } = access.pages;
+  const isLarge = counts.isLarge(table);
+  const isPresent = reading.asOf === undefined;
+  if (isLarge && isPresent) access.indexing.note(table, plan);
+  // With lookups a page changes with other tables, too.
+  const found = isPresent && !reading.targets ? await cache.find(table, pageKey(form, plan)) : undefined;
+  if (found?.isOutdated) return stale;
+  if (found?.body) return found.body;
+  const leave = isLarge ? await limiter.enter() : undefined;
+  try {
+    const body = await readPage(access, form, table, plan, reading, isLarge && isPresent);
+    if (body === undefined) {
+      await refuseUnreadable(access.pools.rows, table, reading);
+      return stale;
+    }
+    if (found?.place) cache.store(found.place, body);
+    return body;
+  } finally {
+    leave?.();
+  }
+}
+
+// One statement; another one when the count that it was to start from proves wrong. Undefined when
+// the table is not what the statement was made for.
+async function readPage(
+  { pools, pages: { counts }, indexing }: PageAccess,
+  form: Form,
+  table: DeployedTable,
+  plan: PagePlan,
+  reading: Reading,
+  isCounted: boolean,
+): Promise<string | undefined> {
+  const write = writers[form];
+  if (!isCounted) return (await run<{ answer: string }>(pools.rows, write(table, plan, reading)))[0]?.answer;
+  const served = indexing.serve(table, plan);
+  const matches = matchKey(plan);
+  for (;;) {
+    const counting = counts.plan(table, matches);
+    const [row] = await run<{ answer: string } & Counted>(pools.rows, write(table, served, reading, counting));
+    if (!row) return undefined;
+    // A count that proves wrong is evicted, so the next statement counts the rows.
+    if (row.changes === undefined || counts.learn(table, matches, counting, row)) return row.answer;
+  }
+}

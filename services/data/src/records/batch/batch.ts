@@ -1,0 +1,105 @@
+// Many writes of one table at once, all or nothing: one statement, whatever their number.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import type { Answer } from '@almanac/service-kit/caller/idempotency';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
+import { type Pools, run } from '../../postgres/pools.ts';
+import { originOf } from '../../rows/origin.ts';
+import { catalogueSql } from '../../tables/catalogue.ts';
+import { stale, type TableRequest, withTable } from '../../tables/open-table.ts';
+import { type DeployedTable, keyColumns } from '../../tables/table.ts';
+import { referrersOf } from '../constraint-sql.ts';
+import { findRefusedCycle, keyText, type RefusedCycle } from '../hierarchy-problems.ts';
+import { findKept, type WriteAccess, writeOnce } from '../idempotency.ts';
+import { requireManual } from '../preconditions.ts';
+import { type Batch, type Operation, Problems, type RowChange, readBatch } from './batch-input.ts';
+import { batchProblemsSql, type Found, type Question } from './batch-problems-sql.ts';
+import { batchSql, type Done } from './batch-sql.ts';
+
+/**
+ * Creates, changes and deletes rows of one table, all or nothing. A refusal names every problem
+ * with its operation: 404 when records are absent, else 412 when they have other versions, else
+ * 422.
+ */
+export function writeBatch(
+  access: WriteAccess,
+  call: CallContext,
+  request: TableRequest,
+  operations: Operation[],
+): Promise<Answer> {
+  const { pools, catalogue } = access;
+  return withTable(access, call, request, 'edit', async (table) => {
+    const kept = await findKept(pools, call);
+    if (kept) return kept;
+    requireManual(table);
+    const { batch, problems } = readBatch(table, operations);
+    if (!problems.isEmpty) throw await refusal(pools, table, batch, problems);
+    const statement = batchSql(table, batch, originOf(call, 'api'));
+    let answer: Answer | undefined;
+    try {
+      answer = await writeOnce(access, call, table, statement, doneAnswer);
+    } catch (error) {
+      const cycle = findRefusedCycle(table, error);
+      if (cycle) throw validationFailed(cycleSentences(table, batch, cycle));
+      if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) throw error;
+      throw (await findRefusal(pools, table, batch)) ?? error;
+    }
+    if (answer) return answer;
+    if (!(await catalogue.isCurrent(table))) return stale;
+    throw (
+      (await findRefusal(pools, table, batch)) ??
+      new ServiceError('unavailable', 'Records were changed at the same moment; try again.')
+    );
+  });
+}
+
+// New records are recognized by their key: their ids were rolled back.
+function cycleSentences(table: DeployedTable, { created, updated }: Batch, { rows, sentence }: RefusedCycle): string[] {
+  const [ids, keys] = [new Set(rows.map(({ id }) => id)), new Set(rows.map(({ key }) => key))];
+  const key = keyColumns(table.structure);
+  const problems = new Problems();
+  for (const change of updated) if (ids.has(String(change.id))) problems.add({ place: change.place, sentence });
+  for (const { place, cells } of created)
+    if (keys.has(keyText(key.map((column) => cells.get(column))))) problems.add({ place, sentence });
+  return problems.isEmpty ? [sentence] : problems.sentences;
+}
+
+function doneAnswer({ created, updated, created_count, updated_count, deleted_count }: Done): Answer {
+  const records = (count: number) => `${count} ${count === 1 ? 'record' : 'records'}`;
+  const message = `${records(created_count)} created, ${records(updated_count)} updated, ${records(deleted_count)} deleted`;
+  return {
+    body: `{"created":[${created}],"updated":[${updated}],"deleted_count":${deleted_count},"message":"${message}"}`,
+  };
+}
+
+const findRefusal = async (pools: Pools, table: DeployedTable, batch: Batch) => {
+  const problems = new Problems();
+  const refused = await refusal(pools, table, batch, problems);
+  return problems.isEmpty && refused.kind === 'validation_failed' ? undefined : refused;
+};
+
+/** The refusal of the batch: these problems, and those that a query finds. */
+async function refusal(pools: Pools, table: DeployedTable, batch: Batch, problems: Problems): Promise<ServiceError> {
+  const branch = await run<DeployedTable>(pools.rows, catalogueSql.ofBranch(table.account_id, table.branch_id));
+  const { statement, questions } = batchProblemsSql(table, batch, referrersOf(table, branch));
+  const found = await run<Found>(pools.rows, statement);
+  const changes = new Map(
+    Object.values(batch)
+      .flat()
+      .map((change) => [change.place, change]),
+  );
+  const described = found.map(({ place, question, other }) => {
+    const { kind, sentence } = questions[question] as Question;
+    return { kind, place, sentence: sentence(changes.get(place) as RowChange, other) };
+  });
+  const only = (kind: Question['kind']) => {
+    const some = new Problems();
+    some.add(...described.filter((each) => each.kind === kind));
+    return some;
+  };
+  const [absent, outdated] = [only('absent'), only('outdated')];
+  if (!absent.isEmpty) return new ServiceError('not_found', absent.sentences);
+  if (!outdated.isEmpty) return new ServiceError('precondition_failed', outdated.sentences);
+  problems.add(...described);
+  return validationFailed(problems.sentences);
+}

@@ -1,0 +1,41 @@
+// What must be true of a table and its rows for a write: checked before, or when a statement found
+// nothing to do, to say why.
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { Pools } from '../postgres/pools.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import { readRow } from './single-rows.ts';
+
+/** 422 for a write by hand where rows come from imports: the next file would undo it. */
+export function requireManual({ load_type }: DeployedTable): void {
+  if (load_type === 'source')
+    throw validationFailed('Rows of this table come from imports (load type source); they are not written by hand.');
+}
+
+type Wanted = { id: string; versions: number[] | undefined };
+
+/** 404 unless the row is there and live, 412 unless it has one of the versions. */
+export async function requireLive(pools: Pools, table: DeployedTable, wanted: Wanted): Promise<void> {
+  if ((await requireRow(pools, table, wanted)).svc_is_deleted) throw notFound('Record');
+}
+
+/** The same for a row that may be deleted. */
+export async function requireRow(
+  pools: Pools,
+  table: DeployedTable,
+  { id, versions }: Wanted,
+): Promise<{ svc_is_deleted: boolean }> {
+  const row = await readRow(pools, table, id);
+  if (!row) throw notFound('Record');
+  if (versions !== undefined && !versions.includes(row.svc_version))
+    throw new ServiceError('precondition_failed', 'The record has been changed since it was read (If-Match).');
+  return row;
+}
+
+/** 404 that names each of these, if any. */
+export function refuseUnknown(ids: string[]): void {
+  if (ids.length > 0)
+    throw new ServiceError(
+      'not_found',
+      ids.map((id) => `Record ${id} not found`),
+    );
+}

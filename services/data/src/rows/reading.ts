@@ -1,0 +1,24 @@
+// How rows are read, besides which of them: as of an instant, and with the records that they refer
+// to.
+import type { DeployedTable } from '../tables/table.ts';
+import type { Bind } from '../values/check.ts';
+import { answerableSql } from './as-of-sql.ts';
+
+export type Reading = {
+  /** ISO 8601; today's rows without it. */
+  asOf?: string;
+  /** With lookups: the referenced tables that the caller may view, by id. */
+  targets?: ReadonlyMap<number, DeployedTable>;
+};
+
+/** The tables that are read. */
+export const tablesOf = (table: DeployedTable, { targets }: Reading): Set<DeployedTable> =>
+  new Set([table, ...(targets?.values() ?? [])]);
+
+/**
+ * True in SQL while every table that is read is deployed as its entry says, and its history goes
+ * back that far.
+ */
+export function readableSql(table: DeployedTable, reading: Reading, at: string | undefined, bind: Bind): string {
+  return [...tablesOf(table, reading)].map((each) => answerableSql(each, at, bind)).join(' and ');
+}

@@ -1,0 +1,110 @@
+// Opens the table of a request: finds it (404), checks the right (403), and runs the work with
+// it, again while a deployment changes it.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import type { Action, Rights } from '@almanac/service-kit/rights/rights';
+import { type Catalogue, notDeployed, type TableReference } from './catalogue.ts';
+import type { DeployedTable } from './table.ts';
+import { maySee, requireRightOn } from './table-rights.ts';
+
+/** What opening a table takes. */
+export type TableAccess = { catalogue: Catalogue; rights: Rights };
+
+/**
+ * The table that a request is about, and how its records are shown: decimals and bigints as
+ * strings, with the records that they refer to.
+ */
+export type TableRequest = TableReference & { exactNumbers?: boolean; includeLookups?: boolean };
+
+/**
+ * The referenced tables that the caller may view, by id; undefined when no lookups were requested.
+ */
+export type LookupTargets = ReadonlyMap<number, DeployedTable> | undefined;
+
+/** What the work of a request returns when its statement was for another revision of the table. */
+export const stale = Symbol('stale');
+
+// Each attempt waits for a running deployment; only a table that is deployed all the time gets this
+// far.
+const maxAttempts = 20;
+
+/**
+ * Runs `work` with the table of a request and the targets of its lookups, once the caller has the
+ * right. The entries may come from the cache. When `work` returns `stale`, or fails in a way that
+ * an outdated entry explains, the entries are read again, and `work` runs again if they have
+ * changed.
+ */
+export async function withTable<T>(
+  { catalogue, rights }: TableAccess,
+  call: CallContext,
+  request: TableRequest,
+  action: Action,
+  work: (table: DeployedTable, targets: LookupTargets) => Promise<T | typeof stale>,
+): Promise<T> {
+  const { accountId } = call;
+  const lookups = request.includeLookups ? lookupTables : noTables;
+  let table = await catalogue.get(accountId, request);
+  let others = await catalogue.findAll(accountId, lookups(table));
+  for (let attempt = 1; ; attempt += 1) {
+    let failure: unknown;
+    try {
+      await requireRightOn({ rights }, call, action, table);
+      const targets = request.includeLookups ? await visible(rights, call, others) : undefined;
+      const result = await (request.exactNumbers
+        ? work(exact(table), targets && allExact(targets))
+        : work(table, targets));
+      if (result !== stale) return result;
+    } catch (error) {
+      if (!mayComeFromChange(error)) throw error;
+      failure = error;
+    }
+    const fresh = await catalogue.read(accountId, request);
+    if (!fresh) throw notDeployed();
+    const freshOthers = await catalogue.readAll(accountId, lookups(fresh));
+    if (failure !== undefined && fresh.revision === table.revision && haveSameRevisions(others, freshOthers))
+      throw failure;
+    if (attempt >= maxAttempts) throw new ServiceError('unavailable', 'The table is being deployed; try again.');
+    table = fresh;
+    others = freshOthers;
+  }
+}
+
+const noTables = (): number[] => [];
+
+const lookupTables = ({ structure }: DeployedTable): number[] =>
+  structure.foreign_keys.map((foreignKey) => foreignKey.target_table_id);
+
+// Rows that a caller may not view stay out of lookups, too.
+async function visible(rights: Rights, call: CallContext, tables: ReadonlyMap<number, DeployedTable>) {
+  const seen = new Map<number, DeployedTable>();
+  for (const [id, table] of tables) if (await maySee({ rights }, call, table)) seen.set(id, table);
+  return seen;
+}
+
+const haveSameRevisions = (some: ReadonlyMap<number, DeployedTable>, others: ReadonlyMap<number, DeployedTable>) =>
+  some.size === others.size && [...some].every(([id, table]) => others.get(id)?.revision === table.revision);
+
+// A missing column or table, a changed type, a plan that no longer fits (0A000); or a refusal that
+// follows from an outdated entry: of a column it doesn't have, of a right in another domain.
+function mayComeFromChange(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.status < 500;
+  const state = findSqlState(error);
+  return state !== undefined && /^(42|22|23|0A|3F)/.test(state);
+}
+
+const exactTables = new WeakMap<DeployedTable, DeployedTable>();
+
+// The table whose records show decimals and bigints as strings. It is an entry of its own, so that
+// statements, pages and batches, which are cached by entry, are cached for each form.
+function exact(table: DeployedTable): DeployedTable {
+  let form = exactTables.get(table);
+  if (!form) {
+    form = { ...table, structure: { ...table.structure, exact_numbers: true } };
+    exactTables.set(table, form);
+  }
+  return form;
+}
+
+const allExact = (tables: ReadonlyMap<number, DeployedTable>) =>
+  new Map([...tables].map(([id, table]) => [id, exact(table)]));

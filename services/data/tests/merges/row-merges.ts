@@ -1,0 +1,140 @@
+// Fixtures of the tests of merges: a table on branch 1, its copy with the same rows on branch 2,
+// and edits of either.
+import { type ColumnInput, caller, type DataNet, deploy, type TableInput } from '../given.ts';
+
+export type Row = Record<string, string | number | null>;
+/** Rows by key: their new values, or null to delete them. */
+export type Edits = Record<string, Row | null>;
+export type Resolution = {
+  table?: string;
+  column?: string;
+  row_key?: Record<string, string>;
+  is_row?: boolean;
+  resolution: 'source' | 'target';
+};
+
+/** Three rows to begin with. */
+export const base: Edits = {
+  A: { name: 'Alpha', size: 1 },
+  B: { name: 'Beta', size: 2 },
+  C: { name: 'Gamma', size: 3 },
+};
+
+let last = 0;
+
+/** An unused id that ends in 0. */
+export function nextId(): number {
+  last += 10;
+  return last;
+}
+
+export const codeColumn: ColumnInput = { name: 'code', length: 10, is_primary_key: true };
+const usual: ColumnInput[] = [codeColumn, { name: 'name', length: 20 }, { name: 'size', data_type: 'integer' }];
+
+/** The copy of a table on branch 2, which begins with its rows. */
+export function copyOf(table: TableInput, change: Partial<TableInput> = {}): TableInput {
+  const lineage_id = table.lineage_id ?? table.id;
+  return {
+    ...table,
+    id: table.id + 1,
+    lineage_id,
+    branch_id: 2,
+    key: table.key ?? `table_${table.id}`,
+    name: table.name ?? `Table ${table.id}`,
+    columns: withLineages(table),
+    rows_from_table_id: table.id,
+    ...change,
+  };
+}
+
+/** The columns of a table with their lineages, which they keep in another order or table. */
+export const withLineages = (table: TableInput): ColumnInput[] =>
+  table.columns.map((column, i) => ({ ...column, lineage_id: column.lineage_id ?? table.id * 1000 + i + 1 }));
+
+/** A table with rows on branch 1 and its copy on branch 2, both deployed. */
+export async function givenCopy(
+  net: DataNet,
+  rows: Edits,
+  columns = usual,
+): Promise<{ main: TableInput; copy: TableInput }> {
+  const main: TableInput = { id: nextId(), columns };
+  await deploy(net, [main]);
+  await edit(net, main.id, rows);
+  const copy = copyOf(main);
+  await deploy(net, [copy]);
+  return { main, copy };
+}
+
+/** The live rows of a table, by the order of their codes. */
+export async function recordsOf(net: DataNet, table: number): Promise<(Row & { svc_sk: number; code: string })[]> {
+  const { status, body } = await net.call(
+    'GET',
+    `/api/v1/table_data?table_definition_id=${table}&sort=code&per_page=1000`,
+  );
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body.data;
+}
+
+/** The same without system columns and code, by code. */
+export async function rowsOf(net: DataNet, table: number): Promise<Edits> {
+  const entries = (await recordsOf(net, table)).map((record) => {
+    const own = Object.entries(record).filter(([name]) => name !== 'code' && !name.startsWith('svc_'));
+    return [record.code, Object.fromEntries(own)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Creates, changes and deletes rows in one batch. */
+export async function edit(net: DataNet, table: number, edits: Edits): Promise<void> {
+  if (Object.keys(edits).length === 0) return;
+  const ids = new Map((await recordsOf(net, table)).map(({ code, svc_sk }) => [code, svc_sk]));
+  const operations = Object.entries(edits).map(([code, cells]) => {
+    const id = ids.get(code);
+    if (cells === null) return { operation: 'delete', id };
+    return id === undefined
+      ? { operation: 'create', record: { code, ...cells } }
+      : { operation: 'update', id, record: cells };
+  });
+  const { status, body } = await net.call('POST', '/api/v1/table_data/batch', {
+    table_definition_id: table,
+    operations,
+  });
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+}
+
+let merges = 0;
+
+/** Merges the rows of tables, given as pairs of source and target. */
+export async function merge(
+  net: DataNet,
+  pairs: [source: number, target: number][],
+  { id, resolutions = [], rehearsal = false }: { id?: string; resolutions?: Resolution[]; rehearsal?: boolean } = {},
+) {
+  merges += 1;
+  const result = await net.metadata.MergeRows(
+    { ...caller, userId: undefined },
+    {
+      merge_id: id ?? `merge-${process.pid}-${merges}`,
+      pairs: pairs.map(([source_table_id, target_table_id]) => ({ source_table_id, target_table_id })),
+      resolutions: resolutions.map((each) => ({
+        table: `table_${Math.floor((pairs[0]?.[0] as number) / 10) * 10}`,
+        column: '',
+        row_key: {},
+        is_row: false,
+        ...each,
+      })),
+      rehearsal,
+    },
+    { deadlineMs: 60_000 },
+  );
+  const read = (text: string) => JSON.parse(text);
+  return {
+    ...result,
+    conflicts: result.conflicts.map(({ row_key, base, source, target, column, resolution }) => ({
+      key: Object.values(read(row_key)).join('|'),
+      column: column === '' ? null : column,
+      sides: [read(base), read(source), read(target)],
+      ...(resolution === '' ? {} : { resolution }),
+    })),
+  };
+}

@@ -1,0 +1,494 @@
+import { create, type DataNet, deploy, givenData } from '../given.ts';
+
+let net: DataNet;
+
+beforeAll(async () => {
+  net = await givenData();
+  await deploy(net, [
+    {
+      id: 1,
+      key: 'countries',
+      name: 'Countries',
+      columns: [
+        { name: 'code', length: 2, is_primary_key: true },
+        { name: 'name', length: 20, is_required: true },
+      ],
+    },
+    {
+      id: 2,
+      key: 'places',
+      name: 'Places',
+      columns: [
+        { name: 'country', length: 2, is_primary_key: true, foreign_key_table_id: 1 },
+        { name: 'number', data_type: 'integer', is_primary_key: true },
+        { name: 'kind', valid_values: ['city', 'a|b', 'Town'] },
+        { name: 'area', data_type: 'decimal', length: 20, scale: 2 },
+        { name: 'big', data_type: 'bigint' },
+        { name: 'founded', data_type: 'date' },
+        { name: 'seen_at', data_type: 'datetime' },
+        { name: 'opens', data_type: 'time' },
+        { name: 'open', data_type: 'boolean' },
+        { name: 'tag', data_type: 'uuid' },
+        { name: 'extra', data_type: 'json' },
+        { name: 'ratio', data_type: 'double' },
+        { name: 'note', data_type: 'text' },
+      ],
+    },
+  ]);
+  await create(net, 1, { code: 'CH', name: 'Switzerland' });
+  await create(net, 1, { code: 'DE', name: 'Germany' });
+});
+
+afterAll(() => net.stop());
+
+const full = {
+  country: 'CH',
+  number: 1,
+  kind: 'a|b',
+  area: '12345678901234567.89',
+  big: '9223372036854775807',
+  founded: '2024-02-29',
+  seen_at: '2024-01-01T02:00:00.5+02:00',
+  opens: '07:30',
+  open: true,
+  tag: '0F8FAD5B-D9CB-469F-A165-70867728950E',
+  extra: { a: [1, 'x', null] },
+  ratio: 0.1,
+  note: 'line\n"two" 😀',
+};
+
+describe('a created row', () => {
+  it('is answered with every value exact, in the order of the definition', async () => {
+    const response = await fetch(`${net.baseUrl}/api/v1/table_data`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(await headers()) },
+      body: JSON.stringify({ table_definition_id: 2, record: full }).replace(
+        '"12345678901234567.89"',
+        '12345678901234567.89',
+      ),
+    });
+    const text = await response.text();
+    expect([response.status, response.headers.get('etag')]).toEqual([201, '"1"']);
+    expect(text).toContain('"area":12345678901234567.89,"big":9223372036854775807,"founded":"2024-02-29"');
+    const { record, message } = JSON.parse(text);
+    expect(message).toBe('Record created');
+    expect(Object.keys(record)).toEqual([
+      ...['svc_sk', 'svc_created_at', 'svc_updated_at', 'svc_is_deleted', 'svc_version', 'svc_updated_by'],
+      ...[
+        'country',
+        'number',
+        'kind',
+        'area',
+        'big',
+        'founded',
+        'seen_at',
+        'opens',
+        'open',
+        'tag',
+        'extra',
+        'ratio',
+        'note',
+      ],
+    ]);
+    expect(record).toMatchObject({
+      svc_is_deleted: false,
+      svc_version: 1,
+      seen_at: '2024-01-01T00:00:00.500Z',
+      opens: '07:30:00',
+      open: true,
+      tag: full.tag.toLowerCase(),
+      extra: full.extra,
+      ratio: 0.1,
+      note: full.note,
+    });
+    expect(record.svc_created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(record.svc_created_at).toBe(record.svc_updated_at);
+    const shown = await net.call('GET', `/api/v1/table_data/${record.svc_sk}?table_definition_id=2`);
+    expect([shown.status, shown.body]).toEqual([200, record]);
+  });
+
+  it('is attributed to the user, or else to the application', async () => {
+    net.rights.set(7, {
+      license_type: 'end_user',
+      permissions: [{ action: 'edit', resource_type: 'domain', resource_id: 1 }],
+    });
+    const byUser = await create(net, 1, { code: 'U1', name: 'x' }, net.as({ userId: 7, applicationId: 3 }));
+    const byApplication = await create(net, 1, { code: 'U2', name: 'x' }, net.as({ applicationId: 3 }));
+    expect([byUser.svc_updated_by, byApplication.svc_updated_by]).toEqual(['user:7', 'application:3']);
+  });
+
+  it('must keep every rule, and one answer names all that are broken', async () => {
+    const record = {
+      country: 'XX',
+      number: '1e3',
+      kind: 'town',
+      area: 1.005,
+      big: '9223372036854775808',
+      founded: 'today',
+      seen_at: '2024-01-01',
+      opens: '24:00',
+      open: 'yes',
+      tag: 'x',
+      ratio: 'NaN',
+      note: 5,
+      svc_sk: 1,
+      'a" = 1; --': 1,
+      Country: 'CH',
+    };
+    const { status, body } = await net.call('POST', '/api/v1/table_data', { table_definition_id: 2, record });
+    expect(status).toBe(422);
+    expect(body.error).toBe('Validation failed');
+    const named = body.errors.map((problem: string) => problem.split(' ')[0]);
+    expect(named).toEqual(
+      expect.arrayContaining([
+        'number',
+        'kind',
+        'area',
+        'big',
+        'founded',
+        'seen_at',
+        'opens',
+        'open',
+        'tag',
+        'ratio',
+        'note',
+        'svc_sk',
+        'a"',
+        'Country',
+        'country',
+      ]),
+    );
+    expect(body.errors).toContain('kind must be one of city, a|b, Town');
+    expect(body.errors).toContain('country must refer to a record of the referenced table');
+    expect(body.errors).toContain('svc_sk is set by the system');
+  });
+
+  it.each([
+    ['number', 2147483648],
+    ['number', 1.5],
+    ['number', ' 7 '],
+    ['number', true],
+    ['number', null],
+    ['area', 'NaN'],
+    ['area', 'Infinity'],
+    ['area', '1e2'],
+    ['kind', ''],
+    ['kind', 'city '],
+    ['country', 'CHE'],
+    ['country', ''],
+    ['founded', '2023-02-29'],
+    ['founded', '01/02/2024'],
+    ['open', 1],
+    ['open', 't'],
+    ['note', ['x']],
+    ['big', 1e20],
+  ])('is refused when %s is %p', async (name, value) => {
+    const { status, body } = await net.call('POST', '/api/v1/table_data', {
+      table_definition_id: 2,
+      record: { country: 'CH', number: 77, [name]: value },
+    });
+    expect([status, body.errors.length, body.errors[0].startsWith(name)]).toEqual([422, 1, true]);
+  });
+
+  it('is refused with a number where a text is required', async () => {
+    const record = { country: 5, number: 78, note: true };
+    const { status, body } = await net.call('POST', '/api/v1/table_data', { table_definition_id: 2, record });
+    expect([status, body.errors]).toEqual([422, ['country must be text', 'note must be text']]);
+  });
+
+  it('measures text in code points', async () => {
+    expect((await create(net, 1, { code: '😀😀', name: 'x' })).code).toBe('😀😀');
+    const { status, body } = await net.call('POST', '/api/v1/table_data', {
+      table_definition_id: 1,
+      record: { code: '😀😀😀', name: 'x' },
+    });
+    expect([status, body.errors]).toEqual([422, ['code is too long (maximum is 2 characters)']]);
+  });
+
+  it('is refused without its table', async () => {
+    const none = await net.call('POST', '/api/v1/table_data', { table_definition_id: 99, record: { x: 1 } });
+    expect([none.status, none.body.errors]).toEqual([404, ['Deployed table definition not found']]);
+    for (const body of [
+      { record: {} },
+      { table_definition_id: 1 },
+      { table_definition_id: '1', record: {} },
+      { table_definition_id: 1, record: [] },
+      { table_definition_id: 1, record: null },
+      { table_definition_id: 1, record: {}, x: 1 },
+    ])
+      expect((await net.call('POST', '/api/v1/table_data', body)).status).toBe(400);
+  });
+
+  it('is created once for one Idempotency-Key', async () => {
+    const body = { table_definition_id: 1, record: { code: 'I1', name: 'once' } };
+    const key = { 'idempotency-key': 'abc-1' };
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => net.call('POST', '/api/v1/table_data', body, key)),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201, 201, 201]);
+    expect(new Set(answers.map((answer) => answer.body.record.svc_sk)).size).toBe(1);
+    const other = await net.call('POST', '/api/v1/table_data', { ...body, record: { code: 'I2', name: 'other' } }, key);
+    expect(other.status).toBe(422);
+    const failing = { table_definition_id: 1, record: { code: 'I1', name: 'again' } };
+    for (let i = 0; i < 2; i += 1)
+      expect((await net.call('POST', '/api/v1/table_data', failing, { 'idempotency-key': 'abc-2' })).status).toBe(422);
+    expect(
+      (
+        await net.call(
+          'POST',
+          '/api/v1/table_data',
+          { ...failing, record: { code: 'I3', name: 'x' } },
+          { 'idempotency-key': 'abc-2' },
+        )
+      ).status,
+    ).toBe(201);
+  });
+});
+
+describe('a primary key', () => {
+  it('is unique among live rows; the answer names its columns', async () => {
+    await create(net, 2, { country: 'DE', number: 5 });
+    const { status, body } = await net.call('POST', '/api/v1/table_data', {
+      table_definition_id: 2,
+      record: { country: 'DE', number: 5 },
+    });
+    expect([status, body.errors]).toEqual([422, ['country, number must be unique: a record with this value exists']]);
+  });
+
+  it('goes to one of two simultaneous requests, many times', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const body = { table_definition_id: 2, record: { country: 'DE', number: 1000 + round } };
+      const answers = await Promise.all(Array.from({ length: 6 }, () => net.call('POST', '/api/v1/table_data', body)));
+      expect(answers.map((answer) => answer.status).toSorted()).toEqual([201, 422, 422, 422, 422, 422]);
+    }
+  });
+
+  it('is free again when its row is deleted', async () => {
+    const first = await create(net, 1, { code: 'ZZ', name: 'first' });
+    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [first.svc_sk] });
+    const second = await create(net, 1, { code: 'ZZ', name: 'second' });
+    const shown = await net.call('GET', `/api/v1/table_data/${first.svc_sk}?table_definition_id=1`);
+    expect([shown.body.svc_is_deleted, second.svc_sk === first.svc_sk]).toEqual([true, false]);
+  });
+});
+
+describe('PATCH', () => {
+  it('changes only what it names', async () => {
+    const row = await create(net, 2, { country: 'CH', number: 200, note: 'a', open: false });
+    const {
+      status,
+      body,
+      headers: answered,
+    } = await net.call('PATCH', `/api/v1/table_data/${row.svc_sk}`, {
+      table_definition_id: 2,
+      record: { note: null, area: '1.50' },
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ svc_version: 2, note: null, area: 1.5, open: false, number: 200 });
+    expect(body.svc_updated_at > row.svc_updated_at || body.svc_updated_at === row.svc_updated_at).toBe(true);
+    expect(answered.get('etag')).toBe('"2"');
+  });
+
+  it('guards against lost updates with If-Match', async () => {
+    const row = await create(net, 1, { code: 'M1', name: 'x' });
+    const patch = (name: string, match: string) =>
+      net.call(
+        'PATCH',
+        `/api/v1/table_data/${row.svc_sk}`,
+        { table_definition_id: 1, record: { name } },
+        { 'if-match': match },
+      );
+    expect((await patch('a', '"1"')).status).toBe(200);
+    expect((await patch('b', '"1"')).status).toBe(412);
+    expect((await patch('c', 'W/"2"')).status).toBe(412);
+    expect((await patch('d', '"1", "2"')).status).toBe(200);
+    expect((await patch('e', '*')).status).toBe(200);
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, i) => patch(`race ${i}`, '"4"')));
+    expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 412, 412, 412, 412, 412]);
+  });
+
+  it('refuses an empty record, a taken key, a missing target and null in a required column', async () => {
+    const row = await create(net, 2, { country: 'CH', number: 300 });
+    await create(net, 2, { country: 'CH', number: 301 });
+    const patch = (record: Record<string, unknown>) =>
+      net.call('PATCH', `/api/v1/table_data/${row.svc_sk}`, { table_definition_id: 2, record });
+    expect((await patch({})).status).toBe(422);
+    expect((await patch({ number: 301 })).body.errors).toEqual([
+      'country, number must be unique: a record with this value exists',
+    ]);
+    expect((await patch({ country: 'QQ', area: 'x' })).body.errors).toEqual([
+      'area must be a decimal number',
+      'country must refer to a record of the referenced table',
+    ]);
+    expect((await patch({ number: null })).body.errors).toEqual(["number can't be blank"]);
+    expect((await patch({ svc_is_deleted: true })).status).toBe(422);
+  });
+
+  it('refuses to change a key that others refer to, naming them', async () => {
+    const [row] = (await net.call('GET', '/api/v1/table_data?table_definition_id=1&q=code:eq:DE')).body.data;
+    const { status, body } = await net.call('PATCH', `/api/v1/table_data/${row.svc_sk}`, {
+      table_definition_id: 1,
+      record: { code: 'DX' },
+    });
+    expect(status).toBe(422);
+    expect(body.errors[0]).toMatch(/^Record \d+ is still referred to by \d+ records of Places\.$/);
+  });
+
+  it('finds no deleted, unknown or foreign row', async () => {
+    const row = await create(net, 1, { code: 'D1', name: 'x' });
+    await net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [row.svc_sk] });
+    for (const id of [row.svc_sk, 999999, '99999999999999999']) {
+      const { status, body } = await net.call('PATCH', `/api/v1/table_data/${id}`, {
+        table_definition_id: 1,
+        record: { name: 'y' },
+      });
+      expect([status, body.errors]).toEqual([404, ['Record not found']]);
+      expect(
+        (await net.call('PATCH', `/api/v1/table_data/${id}`, { table_definition_id: 1, record: { name: 5 } })).status,
+      ).toBe(404);
+    }
+    for (const id of ['0', '-1', 'x', '1.5', '1e3', '9'.repeat(30)])
+      expect(
+        (await net.call('PATCH', `/api/v1/table_data/${id}`, { table_definition_id: 1, record: { name: 'y' } })).status,
+      ).toBe(400);
+  });
+});
+
+describe('delete_records', () => {
+  const remove = (ids: unknown, table = 1) =>
+    net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: table, ids });
+
+  it('deletes all or nothing, and names unknown ids', async () => {
+    const a = await create(net, 1, { code: 'R1', name: 'x' });
+    const b = await create(net, 1, { code: 'R2', name: 'x' });
+    const mixed = await remove([a.svc_sk, 123456, b.svc_sk, 123457]);
+    expect([mixed.status, mixed.body.errors]).toEqual([404, ['Record 123456 not found', 'Record 123457 not found']]);
+    const both = await remove([a.svc_sk, b.svc_sk, a.svc_sk]);
+    expect([both.status, both.body]).toEqual([200, { message: '2 records deleted', deleted_count: 2 }]);
+    expect((await remove([a.svc_sk])).body.deleted_count).toBe(0);
+  });
+
+  it('keeps rows that others refer to, naming the table', async () => {
+    const a = await create(net, 1, { code: 'K1', name: 'x' });
+    const b = await create(net, 1, { code: 'K2', name: 'x' });
+    const child = await create(net, 2, { country: 'K1', number: 1 });
+    const refused = await remove([a.svc_sk, b.svc_sk]);
+    expect([refused.status, refused.body.errors]).toEqual([
+      422,
+      [`Record ${a.svc_sk} is still referred to by 1 record of Places.`],
+    ]);
+    expect((await remove([child.svc_sk], 2)).status).toBe(200);
+    expect((await remove([a.svc_sk, b.svc_sk])).body.deleted_count).toBe(2);
+  });
+
+  it.each([[[]], [['1']], [[1.5]], [[[1]]], [[0]], [[-1]], ['1'], [null]])('answers 400 to %j', async (ids) => {
+    expect((await remove(ids)).status).toBe(400);
+  });
+
+  it('takes 1000 ids and no more', async () => {
+    const ids = (length: number) => Array.from({ length }, (_, i) => 500_000 + i);
+    expect((await remove(ids(1000))).status).toBe(404);
+    expect((await remove(ids(1001))).status).toBe(400);
+  });
+
+  it('does not round an id to its neighbour', async () => {
+    const response = await fetch(`${net.baseUrl}/api/v1/table_data/delete_records`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(await headers()) },
+      body: '{"table_definition_id":1,"ids":[9007199254740993]}',
+    });
+    expect(response.status).toBe(400);
+  });
+});
+
+describe('foreign keys under concurrency', () => {
+  it('never leave a live row that refers to a deleted one', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const code = `${String.fromCharCode(65 + round)}9`;
+      const parent = await create(net, 1, { code, name: 'parent' });
+      const [child, deletion] = await Promise.all([
+        net.call('POST', '/api/v1/table_data', { table_definition_id: 2, record: { country: code, number: 1 } }),
+        net.call('POST', '/api/v1/table_data/delete_records', { table_definition_id: 1, ids: [parent.svc_sk] }),
+      ]);
+      expect([
+        [201, 422],
+        [422, 200],
+      ]).toContainEqual([child.status, deletion.status]);
+    }
+  });
+});
+
+describe('rights', () => {
+  it('may be on the domain, the branch, the table or the account', async () => {
+    net.rights.set(21, {
+      license_type: 'developer',
+      permissions: [{ action: 'view', resource_type: 'table_definition', resource_id: 1 }],
+    });
+    net.rights.set(22, {
+      license_type: 'developer',
+      permissions: [{ action: 'admin', resource_type: 'domain', resource_id: 5 }],
+    });
+    const viewer = net.as({ userId: 21 });
+    expect((await viewer('GET', '/api/v1/table_data?table_definition_id=1')).status).toBe(200);
+    expect((await viewer('POST', '/api/v1/table_data', { table_definition_id: 1, record: {} })).status).toBe(403);
+    expect((await viewer('GET', '/api/v1/table_data?table_definition_id=2')).status).toBe(403);
+    expect((await net.as({ userId: 22 })('GET', '/api/v1/table_data/1?table_definition_id=1')).status).toBe(403);
+  });
+
+  it('that are missing are sent to the audit log, with the caller, the attempt and the address', async () => {
+    net.rights.set(23, { license_type: 'developer', permissions: [] });
+    const unauthorized = net.as({ userId: 23, applicationId: 9 });
+    const body = { table_definition_id: 1, ids: [1] };
+    const headers = { 'x-forwarded-for': '192.0.2.7', 'x-request-id': 'request-0023' };
+    const answer = await unauthorized('POST', '/api/v1/table_data/delete_records', body, headers);
+    expect(answer.status).toBe(403);
+    // No identity service runs here to consume it.
+    const sent = await net.query(`select payload from outbox where type = 'data.audit.requested' and request_id = $1`, [
+      'request-0023',
+    ]);
+    expect(sent.map(({ payload }) => payload)).toEqual([
+      {
+        action: 'access.refused',
+        result: 'refused',
+        account_id: 1,
+        user_id: 23,
+        application_id: 9,
+        address: '192.0.2.7',
+        request_id: 'request-0023',
+        after: { method: 'POST', path: '/table_data/delete_records', errors: answer.body.errors },
+      },
+    ]);
+  });
+});
+
+describe('another account', () => {
+  it('finds no table and no row', async () => {
+    const theirs = net.as({ accountId: 2 });
+    const calls = (table: number): [string, string, unknown?][] => [
+      ['GET', `/api/v1/table_data/1?table_definition_id=${table}`],
+      ['GET', `/api/v1/table_data?table_definition_id=${table}`],
+      ['POST', '/api/v1/table_data/grid', { table_definition_id: table, startRow: 0, endRow: 10 }],
+      ['POST', '/api/v1/table_data', { table_definition_id: table, record: {} }],
+      ['PATCH', '/api/v1/table_data/1', { table_definition_id: table, record: {} }],
+      ['POST', '/api/v1/table_data/delete_records', { table_definition_id: table, ids: [1] }],
+    ];
+    for (const [i, [method, path, body]] of calls(1).entries()) {
+      const foreign = await theirs(method, path, body);
+      const [, unknownPath = '', unknownBody] = calls(4711)[i] as [string, string, unknown?];
+      const unknown = await theirs(method, unknownPath, unknownBody);
+      expect([foreign.status, foreign.body]).toEqual([404, unknown.body]);
+    }
+    const byKey = await theirs('POST', '/api/v1/table_data/grid', {
+      table_definition_key: 'countries',
+      branch_id: 1,
+      startRow: 0,
+      endRow: 1,
+    });
+    expect(byKey.status).toBe(404);
+  });
+});
+
+async function headers(): Promise<Record<string, string>> {
+  const { callHeaders } = await import('@almanac/testkit/call');
+  return callHeaders(net.keys);
+}

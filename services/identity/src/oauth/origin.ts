@@ -1,9 +1,0 @@
-// Where a request came from, for the audit log.
-import { readClientAddress } from '@almanac/service-kit/http/client-address';
-import type { Request } from 'express';
-
-export type Origin = { requestId: string; address: string };
-
-export function readOrigin(req: Request): Origin {
-  return { requestId: req.res?.locals.requestId, address: readClientAddress(req) };
-}

@@ -1,0 +1,43 @@
+// Users as other services need them: whom to show and whom to mail.
+import type { IdentityContext } from '../context.ts';
+
+const contactColumns = { id: true, first_name: true, last_name: true, email: true } as const;
+
+/** Users by id, suspended ones included; unknown ids are left out. */
+export function findUsers(ctx: IdentityContext, accountId: number, ids: number[]) {
+  return ctx.prisma.user.findMany({
+    where: { account_id: accountId, id: { in: ids } },
+    select: { ...contactColumns, status: true },
+    orderBy: { id: 'asc' },
+  });
+}
+
+/** Users who may approve on a branch: by a permission to approve there, or as administrators. */
+export async function listApprovers(ctx: IdentityContext, accountId: number, branchId: number) {
+  const privateBranch = { account_id: accountId, branch_id: branchId, is_private: true };
+  const isPrivate = (await ctx.prisma.branch_sight.count({ where: privateBranch })) > 0;
+  const ofAccount = isPrivate ? [] : [{ resource_type: 'account' }];
+  const approves = { action: 'approve', OR: [...ofAccount, { resource_type: 'branch', resource_id: branchId }] };
+  return listActive(ctx, accountId, { OR: [byPermission(approves), isAdministrator] });
+}
+
+/** Users who administer the account. */
+export function listAdministrators(ctx: IdentityContext, accountId: number) {
+  return listActive(ctx, accountId, isAdministrator);
+}
+
+const byPermission = (permission: object) => ({
+  assignments: { some: { user_group: { permissions: { some: permission } } } },
+});
+const isAdministrator = {
+  license_type: 'developer',
+  ...byPermission({ action: 'admin', resource_type: 'account' }),
+} as const;
+
+function listActive(ctx: IdentityContext, accountId: number, where: object) {
+  return ctx.prisma.user.findMany({
+    where: { account_id: accountId, status: 'active', ...where },
+    select: contactColumns,
+    orderBy: { id: 'asc' },
+  });
+}

@@ -1,0 +1,147 @@
+// /users: all for administrators (api:admin).
+
+import { idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
+import { limits } from '@almanac/service-kit/limits';
+import { z } from 'zod';
+import type { IdentityContext } from '../context.ts';
+import { idempotencyKeyHeader } from '../idempotency.ts';
+import { emailSchema } from '../mails/email-address.ts';
+import { passwordLimits } from '../passwords/passwords.ts';
+import { timeSchema } from '../time-schema.ts';
+import { sendInvitation } from './invitations.ts';
+import {
+  createUser,
+  deleteUser,
+  getUser,
+  licenseTypes,
+  listUsers,
+  settableStatuses,
+  updateUser,
+  userFields,
+} from './users.ts';
+
+const userSchema = z.object({
+  id: z.int(),
+  first_name: z.string(),
+  last_name: z.string(),
+  email: z.string(),
+  license_type: z.enum(licenseTypes),
+  status: z.enum(['invited', 'active', 'suspended']),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+});
+
+const groupSchema = z.object({ id: z.int(), name: z.string() });
+
+// A part of a user's name: may be empty (null means the same) and holds no control character.
+const personNameSchema = z
+  .string()
+  .nullable()
+  .transform((text) => text ?? '')
+  .refine(
+    (text) => [...text].length <= limits.nameCodePoints,
+    `is too long (maximum is ${limits.nameCodePoints} characters)`,
+  )
+  .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
+  .meta({ type: ['string', 'null'], maxLength: limits.nameCodePoints });
+
+const optional = {
+  first_name: personNameSchema.optional(),
+  last_name: personNameSchema.optional(),
+  license_type: z.enum(licenseTypes).optional(),
+  password: z
+    .string()
+    .min(passwordLimits.minimum)
+    .max(passwordLimits.maximum)
+    .optional()
+    .meta({ writeOnly: true, description: 'Extension: sets a password, which makes the user active. Never shown.' }),
+};
+
+const changeable = {
+  status: z.enum(settableStatuses).optional().meta({
+    description:
+      'Extension: `suspended` ends sessions and tokens and lets the user log in no more; `active` takes that back.',
+  }),
+  keep_sessions: z.boolean().optional().meta({
+    writeOnly: true,
+    description: 'Extension: with `password`, lets sessions and tokens go on; by default they end.',
+  }),
+};
+
+const common = { tag: 'Users', scope: 'api:admin' } as const;
+const params = { id: idTextSchema };
+
+/** Routes of users. */
+export function userRoutes(ctx: IdentityContext): Route[] {
+  return [
+    route({
+      ...common,
+      method: 'GET',
+      path: '/users',
+      summary: 'List users',
+      query: listParameters,
+      response: pageSchema(userSchema),
+      handle: ({ call, query }) => listUsers(ctx, call, readListQuery(query, userFields, 'email')),
+    }),
+    route({
+      ...common,
+      method: 'GET',
+      path: '/users/{id}',
+      summary: 'Show a user and the groups it is in',
+      params,
+      response: userSchema.extend({ user_groups: z.array(groupSchema) }),
+      handle: ({ call, params: { id } }) => getUser(ctx, call, id),
+    }),
+    route({
+      ...common,
+      method: 'POST',
+      path: '/users',
+      summary: 'Create a user',
+      requestHeaders: idempotencyKeyHeader,
+      example: {
+        user: { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace', license_type: 'developer' },
+      },
+      description: 'Without a password the user is invited by mail.',
+      resource: 'user',
+      attributes: { email: emailSchema, ...optional },
+      status: 201,
+      response: userSchema,
+      handle: ({ call, attributes }) => createUser(ctx, call, attributes),
+    }),
+    route({
+      ...common,
+      method: 'PATCH',
+      path: '/users/{id}',
+      summary: 'Change a user, or suspend one',
+      example: { user: { last_name: 'King' } },
+      params,
+      resource: 'user',
+      attributes: { email: emailSchema.optional(), ...optional, ...changeable },
+      response: userSchema,
+      handle: ({ call, params: { id }, attributes }) => updateUser(ctx, call, id, attributes),
+    }),
+    route({
+      ...common,
+      method: 'DELETE',
+      path: '/users/{id}',
+      summary: 'Delete a user and revoke the tokens it has',
+      params,
+      status: 204,
+      handle: ({ call, params: { id } }) => deleteUser(ctx, call, id),
+    }),
+    route({
+      ...common,
+      method: 'POST',
+      path: '/users/{id}/send_invitation',
+      summary: 'Send the invitation again',
+      requestHeaders: idempotencyKeyHeader,
+      description: 'For a user who is still invited; a few times an hour.',
+      extension: true,
+      params,
+      response: userSchema,
+      handle: ({ call, params: { id }, body }) => sendInvitation(ctx, call, id, body),
+    }),
+  ];
+}

@@ -1,0 +1,242 @@
+// Users of an account: created by administrators, invited by mail, deleted with their tokens.
+
+import {
+  type Fields,
+  type ListQuery,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { recordAct } from '../audit/audit-log.ts';
+import type { IdentityContext } from '../context.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { findKeptAnswer, transactOnce } from '../idempotency.ts';
+import { emailKey } from '../mails/email-address.ts';
+import { throttleInvitation } from '../mails/invitation-throttle.ts';
+import { requestMail } from '../mails/mail-requests.ts';
+import { revokeFamilies } from '../oauth/token-families.ts';
+import { closeLinks } from '../passwords/password-links.ts';
+import { lockAccount, requireRemainingAdministrator } from '../permissions/administrators.ts';
+import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
+import { revokeSubject } from '../tokens/revocations.ts';
+import { mapUniqueViolation, type Transaction, transact } from '../transaction.ts';
+
+const emailTaken = 'Email has already been taken';
+
+export const licenseTypes = ['developer', 'end_user'] as const;
+
+/** Statuses that an administrator may set; `invited` follows from the lack of a password. */
+export const settableStatuses = ['active', 'suspended'] as const;
+
+export const userFields = {
+  id: 'integer',
+  first_name: 'text',
+  last_name: 'text',
+  email: 'text',
+  license_type: 'text',
+  status: 'text',
+  created_at: 'time',
+  updated_at: 'time',
+} as const satisfies Fields;
+
+/** The public columns of a user: all but the password's hash. */
+export const userColumns = {
+  id: true,
+  first_name: true,
+  last_name: true,
+  email: true,
+  license_type: true,
+  status: true,
+  created_at: true,
+  updated_at: true,
+} as const;
+
+/** Users of the account, for administrators. */
+export async function listUsers(ctx: IdentityContext, call: CallContext, list: ListQuery) {
+  await requireAdministrator(ctx, call);
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions) };
+  const [data, count] = await Promise.all([
+    ctx.prisma.user.findMany({ where, select: userColumns, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.user.count({ where }),
+  ]);
+  return page(data, list, count);
+}
+
+/** One user with their groups. */
+export async function getUser(ctx: IdentityContext, call: CallContext, id: number) {
+  const user = await ctx.prisma.user.findFirst({
+    where: { id, account_id: call.accountId },
+    select: {
+      ...userColumns,
+      assignments: { select: { user_group: { select: { id: true, name: true } } }, orderBy: { id: 'asc' } },
+    },
+  });
+  if (!user) throw notFound('User');
+  await requireAdministrator(ctx, call);
+  const { assignments, ...own } = user;
+  // Prisma reads relations one after another, so a concurrently deleted group is missing despite
+  // the type.
+  return { ...own, user_groups: assignments.flatMap(({ user_group }) => user_group ?? []) };
+}
+
+type NewUser = {
+  email: string;
+  first_name?: string;
+  last_name?: string;
+  license_type?: (typeof licenseTypes)[number];
+  password?: string;
+};
+
+/** Creates a user: active when the administrator gives a password, otherwise invited by mail. */
+export async function createUser(ctx: IdentityContext, call: CallContext, read: () => NewUser) {
+  await requireAdministrator(ctx, call);
+  const { password, ...attributes } = read();
+  const answer = await findKeptAnswer(ctx, call);
+  if (answer) return answer;
+  const credentials = await hashCredentials(ctx, password);
+  return mapUniqueViolation(emailTaken, () =>
+    transactOnce(ctx, call, async (tx) => {
+      const user = await tx.db.user.create({
+        data: { ...attributes, ...credentials, account_id: call.accountId, email_key: emailKey(attributes.email) },
+        select: userColumns,
+      });
+      await recordAct(tx.db, call, createdAct('user', user));
+      if (password === undefined) await invite(ctx, tx, call, user);
+      return user;
+    }),
+  );
+}
+
+async function invite(ctx: IdentityContext, tx: Transaction, call: CallContext, user: { id: number; email: string }) {
+  await throttleInvitation(ctx, tx, { account_id: call.accountId, email: user.email });
+  const mail = { account_id: call.accountId, template: 'invitation', user_ids: [user.id] } as const;
+  await requestMail(tx, mail, call.requestId);
+}
+
+type UserChange = Partial<NewUser> & { status?: (typeof settableStatuses)[number]; keep_sessions?: boolean };
+
+/**
+ * Changes a user. A new password ends their sessions and tokens, unless `keep_sessions` is set, and
+ * is reported to them by mail. A suspension ends them, too, without a mail.
+ */
+export async function updateUser(ctx: IdentityContext, call: CallContext, id: number, read: () => UserChange) {
+  const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
+  if (!present) throw notFound('User');
+  await requireAdministrator(ctx, call);
+  const { password, status: wanted, keep_sessions, ...attributes } = read();
+  if (keep_sessions !== undefined && password === undefined) throw validationFailed('Keep sessions needs a password.');
+  if (wanted === 'suspended' && call.userId === id) throw validationFailed("You can't suspend yourself.");
+  const { password_hash } = await hashCredentials(ctx, password);
+  return mapUniqueViolation(emailTaken, () =>
+    transact(ctx.prisma, async (tx) => {
+      await lockAccount(tx, call.accountId);
+      const where = { id, account_id: call.accountId };
+      const { had_password, ...before } = await lockUser(tx, call.accountId, id);
+      const status = nextStatus(before.status, wanted, {
+        hasPassword: had_password || password !== undefined,
+        isNew: password !== undefined,
+      });
+      const key = attributes.email === undefined ? {} : { email_key: emailKey(attributes.email) };
+      const data = { ...attributes, ...key, password_hash, status };
+      const user = await tx.db.user.update({ where, data, select: userColumns });
+      await recordAct(tx.db, call, updatedAct('user', before, user));
+      const isSuspended = status === 'suspended' && before.status !== status;
+      if (isSuspended) await endAccess(ctx, tx, call, id, 'user_suspended');
+      else if (password !== undefined && !keep_sessions) await endAccess(ctx, tx, call, id, 'password_set');
+      if (password !== undefined) await notifyPasswordChanged(tx, call, id, !keep_sessions);
+      // A mailed link must not undo the change, nor give the account to the reader of the old
+      // mailbox.
+      if (isSuspended || password !== undefined || user.email !== before.email) await closeLinks(tx.db, id);
+      if (attributes.license_type !== undefined || wanted !== undefined) {
+        await requireRemainingAdministrator(tx, call.accountId);
+        await announcePermissionChanged(tx, call.accountId, id, call.requestId);
+      }
+      return user;
+    }),
+  );
+}
+
+type LockedUser = Prisma.userGetPayload<{ select: typeof userColumns }> & { had_password: boolean };
+
+// Locks the user's row: a concurrent log-in or password link runs before or after the whole change.
+async function lockUser(tx: Transaction, accountId: number, id: number): Promise<LockedUser> {
+  const [user] = await tx.db.$queryRaw<LockedUser[]>`
+    select id, first_name, last_name, email, license_type, status, created_at, updated_at,
+      password_hash is not null as had_password
+    from "user" where id = ${id} and account_id = ${accountId} for no key update`;
+  if (!user) throw notFound('User');
+  return user;
+}
+
+// A user without a password is never active: reactivated, they are invited again. A new password
+// alone doesn't lift a suspension.
+function nextStatus(
+  before: string,
+  wanted: (typeof settableStatuses)[number] | undefined,
+  { hasPassword, isNew }: { hasPassword: boolean; isNew: boolean },
+): string {
+  if (wanted === 'suspended' || (wanted === undefined && before === 'suspended')) return 'suspended';
+  if (wanted === undefined) return isNew ? 'active' : before;
+  if (hasPassword) return 'active';
+  if (before !== 'suspended') throw validationFailed('An invited user becomes active by a password.');
+  return 'invited';
+}
+
+// Sessions first: a consent locks its session's row, so `revokeFamilies` finds the code it has
+// created.
+async function endAccess(
+  ctx: IdentityContext,
+  tx: Transaction,
+  call: CallContext,
+  id: number,
+  reason: 'user_suspended' | 'password_set',
+): Promise<void> {
+  await tx.db.session.deleteMany({ where: { user_id: id } });
+  await revokeFamilies(ctx, tx, { user_id: id }, reason, call.requestId);
+}
+
+async function notifyPasswordChanged(
+  tx: Transaction,
+  call: CallContext,
+  id: number,
+  endedTokens: boolean,
+): Promise<void> {
+  const after = { by: 'administrator', ended_tokens: endedTokens };
+  await recordAct(tx.db, call, { action: 'password.changed', resource_type: 'user', resource_id: id, after });
+  const mail = { account_id: call.accountId, template: 'password_changed', user_ids: [id] } as const;
+  await requestMail(tx, mail, call.requestId);
+}
+
+/** Deletes a user with their tokens, sessions and memberships. */
+export async function deleteUser(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
+  const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
+  if (!present) throw notFound('User');
+  await requireAdministrator(ctx, call);
+  if (call.userId === id) throw validationFailed("You can't delete yourself.");
+  await transact(ctx.prisma, async (tx) => {
+    await lockAccount(tx, call.accountId);
+    const where = { id, account_id: call.accountId };
+    const select = { ...userColumns, assignments: { select: { user_group_id: true } } };
+    const user = await tx.db.user.findFirst({ where, select });
+    if (!user) throw notFound('User');
+    await tx.db.user.delete({ where });
+    await requireRemainingAdministrator(tx, call.accountId);
+    const { assignments, ...attributes } = user;
+    const user_group_ids = assignments.map(({ user_group_id }) => user_group_id);
+    await recordAct(tx.db, call, deletedAct('user', { ...attributes, user_group_ids }));
+    const subject = { account_id: call.accountId, kind: 'user', subject: String(id), reason: 'user_deleted' } as const;
+    await revokeSubject(tx, ctx.config, subject, call.requestId);
+    await tx.announce('identity.user.deleted', { account_id: call.accountId, user_id: id }, call.requestId);
+    await announcePermissionChanged(tx, call.accountId, id, call.requestId);
+  });
+}
+
+// Runs before the transaction, since hashing is slow on purpose.
+async function hashCredentials(ctx: IdentityContext, password: string | undefined) {
+  if (password === undefined) return { password_hash: undefined };
+  return { password_hash: await ctx.passwords.hash(password), status: 'active' };
+}

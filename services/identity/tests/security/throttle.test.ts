@@ -1,0 +1,34 @@
+// Throttling of many concurrent tries over several instances.
+
+import { createLogger } from '@almanac/service-kit/observability/logger';
+import { createPool } from '@almanac/service-kit/postgres/database';
+import { migrate } from '@almanac/service-kit/postgres/migrate';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createThrottle, type ThrottleKey, throttleRules } from '../../src/security/throttle.ts';
+
+let database: TestDatabase;
+let pool: ReturnType<typeof createPool>;
+
+beforeAll(async () => {
+  database = await createTestDatabase('identity_throttle');
+  const logger = createLogger('identity', 'silent');
+  await migrate({ databaseUrl: database.url, directory: `${import.meta.dirname}/../../prisma/migrations`, logger });
+  pool = createPool({ url: database.url, name: 'identity-test', logger });
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+it('admits no more of concurrent tries than of tries one after another', async () => {
+  const instances = [createThrottle(pool), createThrottle(pool)] as const;
+  const keys: ThrottleKey[] = [{ rule: 'logInFrom', key: 'a user' }];
+  const waits = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => (instances[i % 2] ?? instances[0]).count(keys)),
+  );
+  expect(waits.filter((wait) => wait === 0)).toHaveLength(throttleRules.logInFrom.tries);
+  expect(await instances[0].waitSeconds(keys)).toBeGreaterThan(0);
+  await instances[1].clear(keys);
+  expect(await instances[0].waitSeconds(keys)).toBe(0);
+  expect(await instances[0].count(keys)).toBe(0);
+});

@@ -1,0 +1,125 @@
+// The HTTP edge of branches.
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
+import { z } from 'zod';
+import type { MetadataContext } from '../context.ts';
+import { memberSchema, resourceGroupSchema } from '../groups/resource-groups.ts';
+import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
+import { branchReferenceSchema } from './branch-schema.ts';
+import {
+  branchAttributes,
+  branchFilters,
+  createBranch,
+  deleteBranch,
+  getBranch,
+  listBranches,
+  newBranchAttributes,
+  setCurrentBranch,
+  showBranch,
+  updateBranch,
+} from './branches.ts';
+
+const branchShape = {
+  ...branchReferenceSchema.shape,
+  description: z.string().nullable(),
+  parent_branch_id: z.int().nullable(),
+  owner_id: z.int().nullable(),
+  is_current: z.boolean().meta({ description: 'Whether the calling user works on it.' }),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+};
+const branchSchema = z.object(branchShape);
+const params = { id: idTextSchema };
+const common = { tag: 'Branches', resource: 'branch' } as const;
+
+export function branchRoutes(ctx: MetadataContext): Route[] {
+  return [...readable(ctx), ...ofUsers(ctx), ...ofOwners(ctx)];
+}
+
+const readable = (ctx: MetadataContext): Route[] => [
+  route({
+    ...common,
+    method: 'GET',
+    path: '/branches',
+    summary: 'List branches',
+    query: listParameters,
+    response: pageSchema(branchSchema),
+    handle: async ({ call, query }) => listBranches(ctx, call, readListQuery(query, branchFilters)),
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/branches/{id}',
+    summary: 'Show a branch with its parent, owner, user groups and members',
+    params,
+    response: z.object({
+      ...branchShape,
+      parent: branchReferenceSchema.nullable(),
+      owner: memberSchema.nullable(),
+      user_groups: z.array(resourceGroupSchema),
+      members: z.array(memberSchema),
+    }),
+    handle: async ({ call, params }) => getBranch(ctx, call, params.id),
+  }),
+];
+
+const ofUsers = (ctx: MetadataContext): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/branches',
+    summary: 'Create a branch',
+    example: { branch: { name: 'Summer changes', description: 'Codes of the summer catalogue' } },
+    user: true,
+    branching: true,
+    attributes: newBranchAttributes,
+    status: 201,
+    response: branchSchema,
+    requestHeaders: idempotencyKeyHeader,
+    handle: async ({ call, attributes }) => {
+      const create = () => createBranch(ctx, call, attributes);
+      return idempotent(ctx, call, create, (id) => showBranch(ctx, call, id));
+    },
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/branches/set_current_branch',
+    summary: 'Set the branch on which the calling user works',
+    example: { branch_id: 1 },
+    user: true,
+    body: { branch_id: idSchema },
+    response: branchSchema,
+    requestHeaders: idempotencyKeyHeader,
+    handle: async ({ call, body }) => {
+      const set = async () => setCurrentBranch(ctx, call, call.userId as number, body().branch_id);
+      return idempotent(ctx, call, set, (id) => showBranch(ctx, call, id));
+    },
+  }),
+];
+
+const ofOwners = (ctx: MetadataContext): Route[] => [
+  route({
+    ...common,
+    method: 'PATCH',
+    path: '/branches/{id}',
+    summary: 'Change a branch',
+    description:
+      'To protect it or no longer, or to change its type, takes the right `admin` on it and the scope `api:admin`. Its owner may change its type too.',
+    example: { branch: { description: 'Codes of the summer catalogue' } },
+    params,
+    attributes: branchAttributes,
+    response: branchSchema,
+    handle: async ({ call, params, attributes }) => updateBranch(ctx, call, params.id, attributes),
+  }),
+  route({
+    ...common,
+    method: 'DELETE',
+    path: '/branches/{id}',
+    summary: 'Delete a branch with its definitions and deployed tables',
+    params,
+    status: 204,
+    handle: async ({ call, params }) => deleteBranch(ctx, call, params.id),
+  }),
+];

@@ -1,0 +1,380 @@
+// Branches: definitions are drafted and deployed on them, independently of each other (design 3.3).
+
+import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
+import {
+  type ListQuery,
+  type Page,
+  page,
+  prismaOrderBy,
+  prismaWhere,
+  window,
+} from '@almanac/service-kit/api/list-query';
+import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names';
+import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
+import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { type Action, allows, reachOf, requireRight } from '@almanac/service-kit/rights/rights';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
+import { z } from 'zod';
+import type { MetadataContext } from '../context.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import {
+  ensureResourceGroups,
+  findUser,
+  listResourceGroups,
+  type Member,
+  type ResourceGroup,
+} from '../groups/resource-groups.ts';
+import { transactOnce } from '../requests/idempotency.ts';
+import { requesterOf } from '../requests/requester.ts';
+import { guardBranch } from '../rights/protected-branches.ts';
+import { visibleBranches } from '../rights/visibility.ts';
+import {
+  announce,
+  lockRow,
+  mapUniqueViolation,
+  nameTaken,
+  recordAct,
+  type Transaction,
+  transact,
+} from '../transaction.ts';
+
+const branchFields = {
+  id: true,
+  name: true,
+  description: true,
+  branch_type: true,
+  is_default: true,
+  is_protected: true,
+  parent_branch_id: true,
+  owner_id: true,
+  created_at: true,
+  updated_at: true,
+} as const satisfies Prisma.branchSelect;
+
+type StoredBranch = Prisma.branchGetPayload<{ select: typeof branchFields }>;
+/** `is_current`: it is the branch that the caller works on. */
+export type Branch = StoredBranch & { is_current: boolean };
+
+/** The fields of a branch in answers of other resources. */
+export const branchReferenceFields = {
+  id: true,
+  name: true,
+  branch_type: true,
+  is_default: true,
+  is_protected: true,
+} as const satisfies Prisma.branchSelect;
+export type BranchReference = Prisma.branchGetPayload<{ select: typeof branchReferenceFields }>;
+
+export const branchFilters = {
+  id: 'integer',
+  name: 'text',
+  description: 'text?',
+  branch_type: 'text',
+  is_default: 'boolean',
+  is_protected: 'boolean',
+  parent_branch_id: 'integer?',
+  owner_id: 'integer?',
+  created_at: 'time',
+  updated_at: 'time',
+} as const;
+
+const changeable = {
+  name: visibleNameSchema,
+  description: descriptionSchema.optional(),
+  branch_type: z.enum(['shared', 'private']).optional(),
+  is_protected: z.boolean().optional(),
+};
+export const newBranchAttributes = { ...changeable, parent_branch_id: idSchema.nullable().optional() };
+export const branchAttributes = { ...changeable, name: changeable.name.optional() };
+type NewAttributes = z.infer<z.ZodObject<typeof newBranchAttributes>>;
+type Attributes = z.infer<z.ZodObject<typeof branchAttributes>>;
+
+/** Lists the branches of the account that the caller sees. */
+export async function listBranches(ctx: MetadataContext, call: CallContext, list: ListQuery): Promise<Page<Branch>> {
+  const visible = await visibleBranches(ctx, call);
+  const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...visible };
+  const [data, total, currentId] = await Promise.all([
+    ctx.prisma.branch.findMany({ where, select: branchFields, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.branch.count({ where }),
+    findCurrentBranchId(ctx, call),
+  ]);
+  return page(
+    data.map((branch) => ({ ...branch, is_current: branch.id === currentId })),
+    list,
+    total,
+  );
+}
+
+export type BranchDetail = Branch & {
+  parent: BranchReference | null;
+  owner: Member | null;
+  user_groups: ResourceGroup[];
+  members: Member[];
+};
+
+/** One branch with its parent, owner, groups and their members. */
+export async function getBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<BranchDetail> {
+  const branch = await requireBranch(ctx, call, id);
+  const [parent, owner, groups, currentId] = await Promise.all([
+    branch.parent_branch_id === null
+      ? null
+      : ctx.prisma.branch.findFirst({
+          where: { id: branch.parent_branch_id, account_id: call.accountId, ...(await visibleBranches(ctx, call)) },
+          select: branchReferenceFields,
+        }),
+    findUser(ctx, call, branch.owner_id),
+    listResourceGroups(ctx, call, [{ type: 'branch', id }]),
+    findCurrentBranchId(ctx, call),
+  ]);
+  const members = new Map(groups.flatMap((group) => group.members).map((member) => [member.id, member]));
+  return {
+    ...branch,
+    is_current: id === currentId,
+    parent,
+    owner,
+    user_groups: groups,
+    members: [...members.values()].sort((a, b) => a.id - b.id),
+  };
+}
+
+/** A branch of the account that the caller sees, or 404. */
+export async function requireBranch(ctx: MetadataContext, call: RpcCaller, id: number): Promise<StoredBranch> {
+  const where = { id, account_id: call.accountId };
+  const branch = await ctx.prisma.branch.findFirst({ where, select: branchFields });
+  if (!branch) throw notFound('Branch');
+  const isVisible =
+    branch.branch_type === 'shared' ||
+    (await ctx.prisma.branch.count({ where: { ...where, ...(await visibleBranches(ctx, call)) } })) > 0;
+  if (!isVisible) throw notFound('Branch');
+  return branch;
+}
+
+/** A branch of the account as the caller sees it, or 404. */
+export async function showBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<Branch> {
+  const branch = await requireBranch(ctx, call, id);
+  return { ...branch, is_current: id === (await findCurrentBranchId(ctx, call)) };
+}
+
+async function findCurrentBranchId(ctx: MetadataContext, call: CallContext): Promise<number | undefined> {
+  if (call.userId === undefined) return undefined;
+  const where = { account_id_user_id: { account_id: call.accountId, user_id: call.userId } };
+  return (await ctx.prisma.current_branch.findUnique({ where }))?.branch_id;
+}
+
+/** Creates a branch; its parent is the given one, else the one the user works on, else `main`. */
+export async function createBranch(
+  ctx: MetadataContext,
+  call: CallContext,
+  read: () => NewAttributes,
+): Promise<Branch> {
+  await requireDevelopSomewhere(ctx, call);
+  const { parent_branch_id, ...attributes } = read();
+  const parentId = await findParentId(ctx, call, parent_branch_id ?? undefined);
+  const create = async (tx: Transaction) => {
+    const data = {
+      account_id: call.accountId,
+      name_key: normalizeName(attributes.name),
+      parent_branch_id: parentId,
+      owner_id: call.userId ?? null,
+      ...attributes,
+    };
+    const created = await tx.branch.create({ data, select: branchFields });
+    await announceBranch(tx, call, 'created', created, call.userId);
+    await recordAct(tx, call, createdAct('branch', created));
+    return created;
+  };
+  const branch = await mapUniqueViolation(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
+  await ensureResourceGroups(ctx, call, { type: 'branch', id: branch.id, name: branch.name, creatorId: call.userId });
+  return { ...branch, is_current: false };
+}
+
+// A user who may develop anywhere may create a branch; its groups then decide the rights on it.
+async function requireDevelopSomewhere(ctx: MetadataContext, call: CallContext): Promise<void> {
+  if (call.userId === undefined) return;
+  const { everywhere, domainIds, branchIds } = reachOf(await ctx.rights.get(call), 'develop');
+  if (!everywhere && domainIds.length === 0 && branchIds.length === 0)
+    throw new ServiceError('forbidden', 'You need the right "develop" on the account, a domain or a branch.');
+}
+
+async function findParentId(
+  ctx: MetadataContext,
+  call: CallContext,
+  givenId: number | undefined,
+): Promise<number | null> {
+  const id = givenId ?? (await findCurrentBranchId(ctx, call));
+  const visible = { account_id: call.accountId, ...(await visibleBranches(ctx, call)) };
+  const find = (where: object) =>
+    ctx.prisma.branch.findFirst({ where: { ...where, ...visible }, select: { id: true } });
+  const parent = id === undefined ? null : await find({ id });
+  if (!parent && givenId !== undefined) throw validationFailed("Parent branch doesn't exist");
+  return (parent ?? (await find({ is_default: true })))?.id ?? null;
+}
+
+/**
+ * Changes a branch. Changing its protection or its type needs `admin` and the scope `api:admin`;
+ * its owner may change its type too.
+ */
+export async function updateBranch(
+  ctx: MetadataContext,
+  call: CallContext,
+  id: number,
+  read: () => Attributes,
+): Promise<Branch> {
+  const before = await requireBranch(ctx, call, id);
+  await requireOwnerOr(ctx, call, before, 'develop');
+  const attributes = read();
+  const isOwner = call.userId !== undefined && call.userId === before.owner_id;
+  if (attributes.is_protected !== undefined || (attributes.branch_type !== undefined && !isOwner)) {
+    requireScope(call, 'api:admin');
+    await requireRight(ctx.rights, call, 'admin', { branchId: id });
+  }
+  const problems = [];
+  if (before.is_default && attributes.name !== undefined && attributes.name !== before.name)
+    problems.push(`Name of the branch ${before.name} can't be changed`);
+  if (before.is_default && attributes.branch_type === 'private')
+    problems.push(`Branch type of ${before.name} can't be private`);
+  if (problems.length > 0) throw validationFailed(problems);
+  const branch = await mapUniqueViolation(nameTaken, () =>
+    transact(ctx, async (tx) => {
+      if (!(await lockRow(tx, 'branch', call.accountId, id))) throw notFound('Branch');
+      const now = await tx.branch.findUniqueOrThrow({ where: { id }, select: branchFields });
+      const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
+      const data = { ...attributes, ...renamed, revision: { increment: 1 } };
+      const updated = await tx.branch.update({ where: { id }, data, select: branchFields });
+      await announceBranch(tx, call, 'updated', updated);
+      await recordAct(tx, call, updatedAct('branch', now, updated));
+      return updated;
+    }),
+  );
+  if (branch.name !== before.name || branch.branch_type !== before.branch_type)
+    await ensureResourceGroups(ctx, call, { type: 'branch', id, name: branch.name });
+  return { ...branch, is_current: id === (await findCurrentBranchId(ctx, call)) };
+}
+
+async function requireOwnerOr(
+  ctx: MetadataContext,
+  call: CallContext,
+  branch: StoredBranch,
+  action: Action,
+): Promise<void> {
+  const where = { branchId: branch.id };
+  // An owner who has lost `develop` on the branch has no more rights than other users.
+  if (call.userId !== undefined && call.userId === branch.owner_id) {
+    if (allows(await ctx.rights.get(call, { fresh: true }), 'develop', where)) return;
+  }
+  await requireRight(ctx.rights, call, action, where);
+}
+
+/**
+ * Deletes a branch with its definitions, deployments and deployed tables. Data drops the tables
+ * right afterwards; the reconciler repeats that if it fails.
+ */
+export async function deleteBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<void> {
+  const branch = await requireBranch(ctx, call, id);
+  await requireOwnerOr(ctx, call, branch, 'admin');
+  const guard = await guardBranch(ctx, call, id, 'delete what is deployed');
+  await guard(ctx.prisma);
+  const visible = await visibleBranches(ctx, call);
+  await transact(ctx, async (tx) => {
+    if (!(await lockRow(tx, 'branch', call.accountId, id, 'remove'))) throw notFound('Branch');
+    await guard(tx);
+    await refuseNeededBranch(tx, branch, visible);
+    const mine = { account_id: call.accountId, branch_id: id };
+    const definitions = await tx.table_definition.findMany({ where: mine, select: { id: true } });
+    await tx.column_definition.deleteMany({ where: { table_definition: mine } });
+    await tx.table_definition.deleteMany({ where: mine });
+    await tx.deployed_table_definition.deleteMany({ where: mine });
+    await deleteOrphanedBases(
+      tx,
+      call,
+      definitions.map((definition) => definition.id),
+    );
+    await announceBranch(tx, call, 'deleted', branch);
+    const deleted = await tx.branch.delete({ where: { id }, select: branchFields });
+    const { user_id: requested_by, ...request } = requesterOf(call);
+    await tx.branch_removal.create({ data: { branch_id: id, account_id: call.accountId, requested_by, ...request } });
+    await recordAct(tx, call, deletedAct('branch', deleted));
+  });
+  await dropBranch(ctx, call, id).catch((error) =>
+    ctx.logger.warn({ err: error, branch_id: id }, 'the tables of a deleted branch are dropped later'),
+  );
+}
+
+// The base that a deleted definition shares with an existing one stays: it may link that one with
+// others.
+async function deleteOrphanedBases(tx: Transaction, caller: RpcCaller, ids: number[]): Promise<void> {
+  await tx.$executeRaw`
+    delete from clone_base b where account_id = ${caller.accountId} and (table_definition_id = any(${ids}) or source_id = any(${ids}))
+      and not exists (select from table_definition t where t.id in (b.table_definition_id, b.source_id))`;
+}
+
+async function refuseNeededBranch(tx: Transaction, branch: StoredBranch, visible: object): Promise<void> {
+  if (branch.is_default) throw validationFailed(`The branch ${branch.name} can't be deleted`);
+  const where = { parent_branch_id: branch.id };
+  const children = await tx.branch.findMany({ where: { ...where, ...visible }, select: { name: true } });
+  const names = children.map(({ name }) => name);
+  if ((await tx.branch.count({ where })) > names.length) names.push('private ones');
+  if (names.length > 0) throw validationFailed(`Branch still has child branches: ${names.join(', ')}`);
+  const running = await tx.deployment.findFirst({ where: { deploying_branch_id: branch.id }, select: { id: true } });
+  if (running)
+    throw new ServiceError(
+      'wrong_state',
+      `Deployment ${running.id} is being applied on this branch; wait for its end.`,
+    );
+}
+
+/** Has data drop the tables of a deleted branch; idempotent. */
+export async function dropBranch(ctx: MetadataContext, caller: RpcCaller, id: number): Promise<void> {
+  await ctx.data.DropBranch(caller, { branch_id: id }, { deadlineMs: 60_000 });
+  await ctx.prisma.branch_removal.deleteMany({ where: { branch_id: id, account_id: caller.accountId } });
+}
+
+/** Sets the branch that the user works on. */
+export async function setCurrentBranch(
+  ctx: MetadataContext,
+  call: CallContext,
+  userId: number,
+  id: number,
+): Promise<Branch> {
+  const branch = await requireBranch(ctx, call, id);
+  const save = async (tx: Transaction) => {
+    if (!(await lockRow(tx, 'branch', call.accountId, id, 'read'))) throw notFound('Branch');
+    await tx.$executeRaw`
+      insert into current_branch (account_id, user_id, branch_id, updated_at)
+      values (${call.accountId}, ${userId}, ${id}, now())
+      on conflict (account_id, user_id) do update set branch_id = excluded.branch_id, updated_at = excluded.updated_at`;
+  };
+  await transactOnce(ctx, call, save, () => id);
+  return { ...branch, is_current: true };
+}
+
+/** Creates the branch `main` of a new account, and answers its id; idempotent. */
+export async function openMainBranch(ctx: MetadataContext, caller: RpcCaller): Promise<number> {
+  return transact(ctx, async (tx) => {
+    const [made] = await tx.branch.createManyAndReturn({
+      data: { account_id: caller.accountId, name: 'main', name_key: 'main', is_default: true, is_protected: true },
+      skipDuplicates: true,
+      select: branchFields,
+    });
+    if (made) {
+      await announceBranch(tx, caller, 'created', made);
+      return made.id;
+    }
+    const main = await tx.branch.findFirstOrThrow({ where: { account_id: caller.accountId, is_default: true } });
+    return main.id;
+  });
+}
+
+async function announceBranch(
+  tx: Transaction,
+  caller: RpcCaller,
+  event: 'created' | 'updated' | 'deleted',
+  branch: StoredBranch,
+  creatorId?: number,
+): Promise<void> {
+  const { id: branch_id, name, branch_type, owner_id } = branch;
+  const { revision } = await tx.branch.findUniqueOrThrow({ where: { id: branch_id }, select: { revision: true } });
+  const creator_id = creatorId ?? null;
+  await announce(tx, caller, `branch.${event}`, { branch_id, name, creator_id, branch_type, owner_id, revision });
+}

@@ -1,0 +1,129 @@
+// The approval of changes. A kind of change has a table of transitions (deployment-states.ts,
+// promotion-states.ts): steps that some people may take in some states. This file reads and draws
+// it.
+import { ServiceError } from '@almanac/service-kit/errors';
+
+/** The role of a caller in a change. `system` is the service itself, when applying has ended. */
+export type Actor = {
+  system: boolean;
+  creator: boolean;
+  /** Has `develop` on every table concerned, on the branch that changes. */
+  developer: boolean;
+  /** Has `approve` on the branch that changes. */
+  approver: boolean;
+  /** Has `admin` on the account. */
+  administrator: boolean;
+};
+
+type Role = {
+  /** Completes "Only … may …". */
+  who: (isProtected: boolean) => string;
+  test: (actor: Actor, isProtected: boolean) => boolean;
+};
+
+const developers = 'those with the right "develop" on its tables';
+
+const applier: Role = {
+  who: (isProtected) =>
+    isProtected ? 'an approver of the protected branch other than its creator, or an administrator,' : developers,
+  test: (actor, isProtected) =>
+    actor.administrator || (isProtected ? actor.approver && !actor.creator : actor.developer),
+};
+
+const roles = {
+  developer: { who: () => developers, test: (actor) => actor.developer },
+  proposer: { who: () => `its creator or ${developers}`, test: (actor) => actor.creator || actor.developer },
+  deployer: applier,
+  promoter: applier,
+  approver: { who: () => 'an approver of the branch', test: (actor) => actor.approver || actor.administrator },
+  creator: { who: () => 'its creator', test: (actor) => actor.creator },
+  responsible: {
+    who: () => 'its creator, an approver of the branch or an administrator',
+    test: (actor) => actor.creator || actor.approver || actor.administrator,
+  },
+  system: { who: () => 'the service itself', test: (actor) => actor.system },
+} as const satisfies Record<string, Role>;
+
+export type Transition<State extends string> = {
+  from: readonly State[];
+  to: State;
+  by: keyof typeof roles;
+  verb: string;
+};
+
+export type Noun = 'deployment' | 'promotion';
+
+/** The steps that change nothing but the state of a change. */
+export type Step = 'send_request' | 'reject' | 'cancel' | 'abandon';
+/** The steps that every kind of change has; each adds the one that applies it. */
+export type CommonAction = Step | 'succeed' | 'fail';
+
+/**
+ * A table of transitions. A change starts in the first of `states`; `apply` puts it into effect.
+ */
+export type Machine<State extends string = string, Apply extends string = string> = {
+  noun: Noun;
+  states: readonly State[];
+  apply: Apply;
+  transitions: Record<CommonAction | Apply, Transition<State>>;
+};
+
+/** `Deployment` for `deployment`: the noun as sentences begin with it. */
+export const titleOf = (noun: Noun): string => noun.charAt(0).toUpperCase() + noun.slice(1);
+
+export type Decision<State> =
+  | { verdict: 'allowed'; to: State }
+  | { verdict: 'forbidden'; sentence: string }
+  | { verdict: 'impossible'; sentence: string };
+
+/**
+ * Whether the actor may take a step in that state. A missing right is reported before a wrong
+ * state.
+ */
+export function decide<State extends string, Apply extends string>(
+  { noun, transitions }: Machine<State, Apply>,
+  state: State,
+  action: CommonAction | Apply,
+  actor: Actor,
+  isProtected: boolean,
+): Decision<State> {
+  const { from, to, by, verb } = transitions[action];
+  const role: Role = roles[by];
+  if (!role.test(actor, isProtected))
+    return { verdict: 'forbidden', sentence: `Only ${role.who(isProtected)} may ${verb} this ${noun}.` };
+  if (!from.includes(state)) {
+    const sentence = `${titleOf(noun)} is ${state}; one can ${verb} it only while it is ${listed(from)}.`;
+    return { verdict: 'impossible', sentence };
+  }
+  return { verdict: 'allowed', to };
+}
+
+/** Throws 403 or 422 unless the actor may take the step now; answers the state that it leads to. */
+export function requireTransition<State extends string, Apply extends string>(
+  machine: Machine<State, Apply>,
+  state: State,
+  action: CommonAction | Apply,
+  actor: Actor,
+  isProtected: boolean,
+): State {
+  const decision = decide(machine, state, action, actor, isProtected);
+  if (decision.verdict === 'forbidden') throw new ServiceError('forbidden', decision.sentence);
+  if (decision.verdict === 'impossible') throw new ServiceError('wrong_state', decision.sentence);
+  return decision.to;
+}
+
+/** True while the change can still be applied. */
+export const isOpen = ({ transitions, apply }: Machine, state: string): boolean =>
+  transitions[apply]?.from.includes(state) ?? false;
+
+const listed = (states: readonly string[]) => states.join(', ').replace(/, ([^,]*)$/, ' or $1');
+
+/** The transitions as a Mermaid state diagram. */
+export function drawStates({ noun, states, transitions }: Machine): string {
+  const lines = ['stateDiagram-v2', `    [*] --> ${states[0]}: POST /${noun}s`];
+  for (const [action, { from, to, by }] of Object.entries(transitions))
+    for (const state of from) lines.push(`    ${state} --> ${to}: ${action} (${by})`);
+  const isFinal = (state: string) => !Object.values(transitions).some(({ from }) => from.includes(state));
+  for (const state of states.filter(isFinal)) lines.push(`    ${state} --> [*]`);
+  return lines.join('\n');
+}

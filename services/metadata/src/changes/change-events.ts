@@ -1,0 +1,39 @@
+// The events of changes, for subscribers, and their entries in the audit log.
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
+import { announce, recordAct, type Transaction } from '../transaction.ts';
+import type { CommonAction, Machine } from './approval-states.ts';
+
+/**
+ * Announces a step and records it in the audit log, when the transaction commits. A new change has
+ * no status before the step.
+ */
+export async function announceChange<Change extends { id: number; status?: string }>(
+  tx: Transaction,
+  caller: RpcCaller,
+  { machine, branchIds }: { machine: Machine; branchIds(change: Change): Record<string, number> },
+  change: Change,
+  step: 'create' | CommonAction | string,
+  facts: Record<string, unknown> = {},
+): Promise<void> {
+  const { noun, states, transitions } = machine;
+  const status = step === 'create' ? states[0] : transitions[step]?.to;
+  const event = `${noun}.${eventOf(machine, step) ?? status}`;
+  const branches = branchIds(change);
+  await announce(tx, caller, event, { [`${noun}_id`]: change.id, ...branches, ...facts });
+  const { user_id: _actor, ...after } = facts;
+  await recordAct(tx, caller, {
+    action: event,
+    result: step === 'fail' ? 'failed' : 'succeeded',
+    resource_type: noun,
+    resource_id: change.id,
+    ...(change.status === undefined ? {} : { before: { status: change.status } }),
+    after: { status, ...branches, ...after },
+  });
+}
+
+// Other events are named after the state that the step leads to. `.requested` is reserved: an event
+// of that name requests work, and the bus keeps it until a service consumes it.
+function eventOf({ apply }: Machine, step: string): string | undefined {
+  if (step === 'send_request') return 'submitted';
+  return step === apply ? 'begun' : undefined;
+}

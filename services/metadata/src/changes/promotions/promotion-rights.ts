@@ -1,0 +1,96 @@
+// The rights on a promotion: the roles of a user in it, and the right to see its rows.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { notFound } from '@almanac/service-kit/errors';
+import { allows, type HeldRights, isKnown, refusal } from '@almanac/service-kit/rights/rights';
+import type { MetadataContext } from '../../context.ts';
+import type { Actor } from '../approval-states.ts';
+import { actorWith } from '../change-kind.ts';
+import type { TablePair } from './comparison/promotion-plan.ts';
+
+type Promoted = {
+  created_by: number | null;
+  from_branch_id: number;
+  to_branch_id: number;
+  tables: { table_definition_id: number; target_definition_id: number | null; domain_id: number }[];
+};
+
+/**
+ * The roles of the caller by rights that identity answers now: approval never rests on cached ones.
+ */
+export async function actorOf(
+  ctx: MetadataContext,
+  call: CallContext,
+  promotion: Promoted,
+  held?: HeldRights,
+): Promise<Actor> {
+  const ids = promotion.tables.flatMap(({ table_definition_id, target_definition_id }) => [
+    table_definition_id,
+    target_definition_id ?? 0,
+  ]);
+  const definitions = await ctx.prisma.table_definition.findMany({
+    where: { id: { in: ids }, account_id: call.accountId },
+    select: { id: true, domain_id: true },
+  });
+  const domains = new Map(definitions.map(({ id, domain_id }) => [id, domain_id]));
+  const places = promotion.tables.map(({ table_definition_id, target_definition_id, domain_id }) => ({
+    targetId: target_definition_id,
+    domainIds: [
+      domain_id,
+      domains.get(table_definition_id) ?? domain_id,
+      domains.get(target_definition_id ?? 0) ?? domain_id,
+    ],
+  }));
+  const now = held ?? (await ctx.rights.get(call, { fresh: true }));
+  const branchId = promotion.to_branch_id;
+  if (!places.some(({ targetId }) => isKnown(now, { branchId, tableDefinitionId: targetId ?? undefined })))
+    throw notFound('Promotion');
+  return actorAt(now, call, promotion, places);
+}
+
+/** The roles of the caller by the locked tables: those that are stored may be out of date. */
+export function actorOfLocked(held: HeldRights, call: CallContext, promotion: Promoted, pairs: TablePair[]): Actor {
+  const stored = new Map(promotion.tables.map((table) => [table.table_definition_id, table.domain_id]));
+  const places = pairs.map(({ sourceId, targetId, source, target }) => {
+    const domainIds = [source, target].flatMap((side) => (side ? [side.domain_id] : []));
+    return { targetId, domainIds: domainIds.length > 0 ? domainIds : [stored.get(sourceId) as number] };
+  });
+  return actorAt(held, call, promotion, places);
+}
+
+type Place = { targetId: number | null; domainIds: number[] };
+
+function actorAt(
+  held: HeldRights,
+  call: CallContext,
+  { created_by, to_branch_id: branchId }: Promoted,
+  places: Place[],
+): Actor {
+  // A table that moves to another domain needs the right in both, as when a user moves it.
+  const developer = places.every(({ targetId, domainIds }) =>
+    domainIds.every((domainId) =>
+      allows(held, 'develop', { branchId, domainId, tableDefinitionId: targetId ?? undefined }),
+    ),
+  );
+  return actorWith(held, call, { created_by, branchId }, developer);
+}
+
+/**
+ * Throws 403 unless the caller may see the rows that a promotion merges: they need `view` on the
+ * source branch, where the rows come from, or `approve` on the target branch.
+ */
+export async function requireVisibleRows(
+  ctx: MetadataContext,
+  call: CallContext,
+  { from_branch_id, to_branch_id, tables }: Promoted,
+): Promise<void> {
+  const held = await ctx.rights.get(call);
+  if (allows(held, 'approve', { branchId: to_branch_id })) return;
+  const definitions = await ctx.prisma.table_definition.findMany({
+    where: { account_id: call.accountId, id: { in: tables.map(({ table_definition_id }) => table_definition_id) } },
+    select: { id: true, domain_id: true },
+  });
+  for (const { id, domain_id } of definitions) {
+    const place = { tableDefinitionId: id, domainId: domain_id, branchId: from_branch_id };
+    if (!allows(held, 'view', place)) throw refusal(held, 'view', place, () => notFound('Promotion'));
+  }
+}

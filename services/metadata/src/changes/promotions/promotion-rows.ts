@@ -1,0 +1,116 @@
+// The rows of a promotion: which tables have any to merge, the merge by data, and its messages.
+import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
+import type { MetadataContext } from '../../context.ts';
+import type { Transaction } from '../../transaction.ts';
+import type { Violation } from '../table-diff.ts';
+import { type GivenResolution, openSentence, unmatchedSentence } from './comparison/conflict-resolutions.ts';
+import { isAboutRows, readRowConflict, rowResolution } from './comparison/row-conflicts.ts';
+import type { Conflict } from './comparison/table-merge.ts';
+import type { MergedRows } from './promotion-schema.ts';
+import type { StoredPromotion } from './promotions.ts';
+
+const mergeDeadlineMs = 5 * 60_000;
+// A refusal lists fewer conflicts than a rehearsal.
+const maxListedConflicts = 100;
+
+/** A table on both branches; null on the target where it is new. */
+export type RowPair = { sourceId: number; targetId: number | null; name: string };
+
+/** The outcome of merging rows, or of a rehearsal of it. */
+export type RowsOutcome = {
+  status: 'merged' | 'rehearsed' | 'refused';
+  rows: MergedRows[];
+  /** The first of them. */
+  conflicts: Conflict[];
+  conflictCount: number;
+  violations: Violation[];
+  warnings: Violation[];
+  /** A sentence for each open conflict and each unmatched resolution. */
+  conflictSentences: string[];
+};
+
+type MergeRequest = { mergeId: string; pairs: RowPair[]; resolutions: GivenResolution[]; rehearsal: boolean };
+
+/** Has data merge the rows of the tables that are in service on both branches. */
+export async function mergeRows(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  { mergeId, pairs, resolutions, rehearsal }: MergeRequest,
+): Promise<RowsOutcome> {
+  const given = resolutions.filter(isAboutRows);
+  const { both, warnings } = await findDeployedPairs(ctx, caller, pairs);
+  const result = await ctx.data.MergeRows(
+    caller,
+    { merge_id: mergeId, pairs: both, resolutions: given.map(rowResolution), rehearsal },
+    { deadlineMs: mergeDeadlineMs },
+  );
+  const conflicts = result.conflicts.map(readRowConflict);
+  return {
+    status: result.status as RowsOutcome['status'],
+    rows: result.tables.map(({ table, created, updated, deleted }) => ({ table, created, updated, deleted })),
+    conflicts,
+    conflictCount: result.conflict_count,
+    violations: result.violations,
+    warnings: [...warnings, ...result.warnings],
+    conflictSentences: describeConflicts(result, given, conflicts),
+  };
+}
+
+function describeConflicts(
+  { unmatched_resolutions: unmatched, undecided_count }: MergeRowsResult__Output,
+  given: GivenResolution[],
+  conflicts: Conflict[],
+): string[] {
+  const open = conflicts.filter(({ resolution }) => resolution === null).slice(0, maxListedConflicts);
+  const more = undecided_count - open.length;
+  return [
+    ...unmatched.flatMap((place) => (given[place] ? [unmatchedSentence(given[place])] : [])),
+    ...open.map(openSentence),
+    ...(more > 0 ? [`${more} more conflicts of rows are not listed; a rehearsal shows the first 1,000`] : []),
+  ];
+}
+
+// Only tables in service have rows. A table that is not yet in service on the target begins with
+// the source's rows once it is (`recordFirstRows`).
+async function findDeployedPairs(ctx: MetadataContext, { accountId }: RpcCaller, pairs: RowPair[]) {
+  const ids = pairs.flatMap(({ sourceId, targetId }) => [sourceId, targetId ?? 0]);
+  const found = await ctx.prisma.deployed_table_definition.findMany({
+    where: { account_id: accountId, id: { in: ids } },
+    select: { id: true },
+  });
+  const deployed = new Set<number | null>(found.map(({ id }) => id));
+  const warn = (table: string, message: string): Violation => ({ table, message, rows: 0 });
+  return {
+    both: pairs
+      .filter(({ sourceId, targetId }) => deployed.has(sourceId) && deployed.has(targetId))
+      .map(({ sourceId, targetId }) => ({ source_table_id: sourceId, target_table_id: targetId as number })),
+    warnings: pairs.flatMap(({ sourceId, targetId, name }) => {
+      if (!deployed.has(sourceId))
+        return [warn(name, 'The table is not deployed on the source branch and has no rows there.')];
+      if (deployed.has(targetId)) return [];
+      return [
+        warn(name, 'The table is not deployed on the target branch; once it is, it begins with the source’s rows.'),
+      ];
+    }),
+  };
+}
+
+/**
+ * Lets tables that are not in service on the target yet begin with the rows of those they are
+ * promoted from. The creator of the promotion counts as the user who requested the rows: an
+ * approver who promotes or deploys it need not be able to view tables of others' branches.
+ */
+export async function recordFirstRows(
+  tx: Transaction,
+  { accountId }: RpcCaller,
+  { to_branch_id: toBranchId, created_by: requestedBy }: Pick<StoredPromotion, 'to_branch_id' | 'created_by'>,
+  sourceIds: number[],
+): Promise<void> {
+  await tx.$executeRaw`
+    update table_definition t set rows_from_id = s.id, rows_asked_by = ${requestedBy}::int
+    from deployed_table_definition s
+    where s.account_id = ${accountId} and s.id = any(${sourceIds}::int[]) and t.account_id = ${accountId}
+      and t.branch_id = ${toBranchId} and t.lineage_id = s.lineage_id and t.rows_from_id is null
+      and not exists (select from deployed_table_definition d where d.id = t.id)`;
+}

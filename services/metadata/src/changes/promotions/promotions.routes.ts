@@ -1,0 +1,175 @@
+// The HTTP edge of promotions; all of it needs a user and a plan with branching (contract,
+// Promotions).
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import { z } from 'zod';
+import type { MetadataContext } from '../../context.ts';
+import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
+import type { Step } from '../approval-states.ts';
+import { stepRoute } from '../change-steps.ts';
+import { refuseWithDiffs } from '../refusal.ts';
+import { violationSchema } from '../table-diff.ts';
+import { conflictNameShape, conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
+import { resolutions } from './comparison/table-merge.ts';
+import { answerPromoted, promote } from './promote.ts';
+import { createPromotion } from './promotion-proposal.ts';
+import { rehearsePromotion } from './promotion-rehearsal.ts';
+import { mergedRowsSchema, promotionSchema, promotionSummarySchema, refusalShape } from './promotion-schema.ts';
+import { listPromotions, promotionFilters, promotions, showPromotion } from './promotions.ts';
+
+const params = { id: idTextSchema };
+const common = { tag: 'Promotions', resource: 'promotion', user: true, branching: true } as const;
+const maxTables = 1000;
+const maxResolutions = 10_000;
+
+const name = z.string().max(limits.nameCodePoints);
+const rowKey = z
+  .record(name, z.union([z.string(), z.number(), z.boolean()]))
+  .refine((key) => Object.keys(key).length <= limits.keyColumnsPerTable, {
+    message: `must name at most ${limits.keyColumnsPerTable} columns`,
+  })
+  .optional()
+  .meta({
+    description:
+      'Of rows (`attribute` value or row): the columns of the primary key; without it the resolution is for all rows, and for all their cells when `column` is null.',
+  });
+
+// As answers show it; no table or column has a longer name.
+const namingConflict = {
+  table: name.meta({ description: conflictNameShape.table.description }),
+  column: name.nullable().meta({ description: conflictNameShape.column.description }),
+  attribute: name,
+};
+
+const resolving = {
+  resolutions: z
+    .array(z.strictObject({ ...namingConflict, row: rowKey, resolution: z.enum(resolutions) }))
+    .max(maxResolutions)
+    .optional()
+    .meta({ description: 'Which side each conflict is decided for.' }),
+};
+
+export function promotionRoutes(ctx: MetadataContext): Route[] {
+  return [...readable(ctx), ...proposing(ctx), ...deciding(ctx)];
+}
+
+const readable = (ctx: MetadataContext): Route[] => [
+  route({
+    ...common,
+    method: 'GET',
+    path: '/promotions',
+    summary: 'List the promotions one may see',
+    query: { ...listParameters, from_branch_id: idTextSchema.optional(), to_branch_id: idTextSchema.optional() },
+    response: pageSchema(promotionSummarySchema),
+    // Promotions have no name: a bare word searches the comments.
+    handle: async ({ call, query: { from_branch_id, to_branch_id, ...query } }) =>
+      listPromotions(ctx, call, readListQuery(query, promotionFilters, 'comment'), { from_branch_id, to_branch_id }),
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/promotions/{id}',
+    summary: 'Show a promotion with its tables, history, computed diffs and conflicts',
+    params,
+    response: promotionSchema,
+    handle: async ({ call, params }) => showPromotion(ctx, call, params.id),
+  }),
+];
+
+const proposing = (ctx: MetadataContext): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions',
+    summary: 'Propose to merge definitions of one branch into another',
+    example: { from_branch_id: 2, to_branch_id: 1, table_definition_ids: [12] },
+    body: {
+      from_branch_id: idSchema,
+      to_branch_id: idSchema,
+      table_definition_ids: z.array(idSchema).min(1).max(maxTables),
+      include_data: z.boolean().optional().meta({ description: 'Merge the rows too; false by default.' }),
+    },
+    status: 201,
+    response: promotionSchema,
+    requestHeaders: idempotencyKeyHeader,
+    handle: async ({ call, body }) => {
+      const create = async () => {
+        const { table_definition_ids, include_data = false, ...branches } = body();
+        return createPromotion(ctx, call, branches, { tableIds: table_definition_ids, includeData: include_data });
+      };
+      return idempotent(ctx, call, create, (id) => showPromotion(ctx, call, id));
+    },
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions/{id}/rehearse',
+    summary: 'Promote without keeping it: diffs, conflicts, and what would block deploying the outcome',
+    example: { resolutions: [] },
+    extension: true,
+    params,
+    body: resolving,
+    response: z.object({
+      diffs: z.array(promotionDiffSchema),
+      conflicts: z.array(conflictSchema).meta({ description: 'All of definitions, the first 1,000 of rows.' }),
+      conflict_count: z.int(),
+      violations: z.array(violationSchema),
+      warnings: z.array(violationSchema).meta({ description: 'What of the rows can’t travel yet.' }),
+      rows: z.array(mergedRowsSchema).meta({ description: 'What merging the rows would do.' }),
+    }),
+    handle: async ({ call, params, body }) => rehearsePromotion(ctx, call, params.id, () => body().resolutions ?? []),
+  }),
+  step(ctx, 'send_request', 'Ask the approvers of the target branch for approval'),
+  step(ctx, 'cancel', 'Take one’s own promotion back'),
+];
+
+const deciding = (ctx: MetadataContext): Route[] => [
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions/{id}/promote',
+    summary: 'Merge the definitions into the target branch, where they then need a deployment',
+    example: { resolutions: [] },
+    params,
+    body: {
+      ...resolving,
+      revision: z
+        .string()
+        .max(64)
+        .optional()
+        .meta({ description: 'Promote only what was shown under this revision; else what was shown last.' }),
+    },
+    response: promotionSchema,
+    refusal: refusalShape,
+    requestHeaders: idempotencyKeyHeader,
+    handle: async ({ call, params: { id }, body }) => {
+      const merge = () => promote(ctx, call, id, body);
+      const answer = () => idempotent(ctx, call, merge, (promoted) => answerPromoted(ctx, call, promoted));
+      return refuseWithDiffs(
+        answer,
+        ({ status }) => status === 422,
+        () => findDiffs(ctx, call, id),
+      );
+    },
+  }),
+  step(ctx, 'reject', 'Reject a promotion'),
+  step(ctx, 'abandon', 'Abandon a promotion; the approvers of the target branch get a mail'),
+];
+
+const step = (ctx: MetadataContext, action: Step, summary: string): Route =>
+  stepRoute(ctx, promotions, { tag: common.tag, response: promotionSchema }, action, summary);
+
+// A table may have moved to where the caller sees nothing: the refusal then has the problems alone.
+async function findDiffs(ctx: MetadataContext, call: CallContext, id: number): Promise<Record<string, unknown>> {
+  try {
+    const { diffs, conflicts, revision } = await showPromotion(ctx, call, id);
+    return revision === null ? {} : { diffs, conflicts, revision };
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500) return {};
+    throw error;
+  }
+}

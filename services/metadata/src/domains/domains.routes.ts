@@ -1,0 +1,97 @@
+// The HTTP edge of domains.
+import { idTextSchema } from '@almanac/service-kit/api/input';
+import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { type Route, route } from '@almanac/service-kit/api/route';
+import { z } from 'zod';
+import type { MetadataContext } from '../context.ts';
+import { resourceGroupSchema } from '../groups/resource-groups.ts';
+import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
+import {
+  createDomain,
+  deleteDomain,
+  domainAttributes,
+  domainFilters,
+  getDomain,
+  listDomains,
+  requireDomain,
+  updateDomain,
+} from './domains.ts';
+
+const domainShape = {
+  id: z.int(),
+  name: z.string(),
+  abbreviation: z.string().nullable(),
+  description: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+};
+const domainSchema = z.object(domainShape);
+const params = { id: idTextSchema };
+
+export function domainRoutes(ctx: MetadataContext): Route[] {
+  return [...readable(ctx), ...administratorsOnly(ctx)];
+}
+
+const readable = (ctx: MetadataContext): Route[] => [
+  route({
+    method: 'GET',
+    path: '/domains',
+    tag: 'Domains',
+    summary: 'List domains',
+    query: listParameters,
+    response: pageSchema(domainSchema),
+    handle: async ({ call, query }) => listDomains(ctx, call, readListQuery(query, domainFilters)),
+  }),
+  route({
+    method: 'GET',
+    path: '/domains/{id}',
+    tag: 'Domains',
+    summary: 'Show a domain with its user groups and their members',
+    params,
+    response: z.object({ ...domainShape, user_groups: z.array(resourceGroupSchema) }),
+    handle: async ({ call, params }) => getDomain(ctx, call, params.id),
+  }),
+];
+
+const administratorsOnly = (ctx: MetadataContext): Route[] => [
+  route({
+    method: 'POST',
+    path: '/domains',
+    tag: 'Domains',
+    summary: 'Create a domain',
+    example: { domain: { name: 'Geography', abbreviation: 'GEO', description: 'Places and how they are called' } },
+    scope: 'api:admin',
+    resource: 'domain',
+    attributes: domainAttributes,
+    status: 201,
+    response: domainSchema,
+    requestHeaders: idempotencyKeyHeader,
+    handle: async ({ call, attributes }) => {
+      const create = () => createDomain(ctx, call, attributes);
+      return idempotent(ctx, call, create, (id) => requireDomain(ctx, call, id));
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/domains/{id}',
+    tag: 'Domains',
+    summary: 'Change a domain',
+    example: { domain: { description: 'Places and how they are called' } },
+    scope: 'api:admin',
+    params,
+    resource: 'domain',
+    attributes: { ...domainAttributes, name: domainAttributes.name.optional() },
+    response: domainSchema,
+    handle: async ({ call, params, attributes }) => updateDomain(ctx, call, params.id, attributes),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/domains/{id}',
+    tag: 'Domains',
+    summary: 'Delete a domain that has no table definitions',
+    scope: 'api:admin',
+    params,
+    status: 204,
+    handle: async ({ call, params }) => deleteDomain(ctx, call, params.id),
+  }),
+];
