@@ -92,7 +92,7 @@ export default {
     {
       name: 'end-to-end-tests-use-the-public-api',
       severity: 'error',
-      from: { path: '^tests/(acceptance|contract)/' },
+      from: { path: '^tests/(acceptance|contract|security|faults)/', pathNot: '[.]real[.]test[.]ts$' },
       to: { path: '^(services|scripts|packages/(admin-cli|embedded))/' },
     },
     {
@@ -101,6 +101,20 @@ export default {
       severity: 'error',
       from: { path: '^packages/embedded/' },
       to: { path: '^(packages/(?!embedded(-postgres)?/|service-kit/)|services|scripts|tests)/' },
+    },
+    {
+      name: 'pure-tests-do-no-io',
+      comment: 'They start nothing: what does is named *.slow.test.ts or lies in tests/ of its package.',
+      severity: 'error',
+      from: { path: '^(packages|services/[^/]+|scripts)/.*[.]test[.]ts$', pathNot: '/tests/|[.]slow[.]test[.]ts$' },
+      to: {
+        path: [
+          '^packages/testkit/src/(?!(call|eventually|json-revivers|keys|random|rights-table|secret-finder|ugly-files|workbooks)[.]ts$)',
+          '^(node:)?(child_process|cluster|dgram|http2?|https|net|tls|worker_threads)$',
+          '^node_modules/(pg|undici)/',
+        ],
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'only-tests-import-tests',

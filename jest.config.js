@@ -1,58 +1,68 @@
-// One project for each layer of tests; `npm test` chooses those that need nothing but Node (scripts/test.ts), .ci/run the rest.
-const transform = {
-  '\\.ts$': [
-    '@swc/jest',
-    { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' }, sourceMaps: 'inline' },
-  ],
-};
-
+// One project for each kind of test; scripts/test.ts says which parts run when,
+// docs/how-to/run-tests.md what each needs. A file's name says how it runs: `*.slow.test.ts` is
+// left out of the everyday loop, `*.real.test.ts` needs programs beside Node.
 const ofTestkit = (name) => `<rootDir>/packages/testkit/src/${name}.ts`;
+const inRoot = (pattern) => `<rootDir>/${pattern}`;
+const slow = '\\.slow\\.test\\.ts$';
+const real = '\\.real\\.test\\.ts$';
 
-const project = (displayName, testMatch, setup, setupFiles = []) => ({
+const project = (displayName, testMatch, leftOut = []) => ({
   displayName,
-  testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
-  extensionsToTreatAsEsm: ['.ts'],
-  transform,
-  testPathIgnorePatterns: ['/node_modules/', '/generated/'],
+  testMatch: testMatch.map(inRoot),
+  testPathIgnorePatterns: ['/node_modules/', '/generated/', ...leftOut],
   modulePathIgnorePatterns: ['<rootDir>/.almanac'],
-  setupFiles,
-  globalSetup: ofTestkit(`${setup}-setup`),
-  globalTeardown: ofTestkit(`${setup}-teardown`),
+  transform: {}, // Node takes the types away
+  testRunner: ofTestkit('jest-test-runner'),
 });
 
-const watched = ['<rootDir>/packages/testkit/src/jest-watch-secrets.ts'];
-const projects = [
-  project('unit', ['packages/**/*.test.ts', 'services/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], 'jest-global'),
-  project('service', ['services/*/tests/**/*.test.ts'], 'jest-global'),
-  project('contract', ['tests/contract/**/*.test.ts'], 'jest-system', watched),
-  project('acceptance', ['tests/acceptance/**/*.test.ts'], 'jest-system', watched),
-];
-
-// Needs the history of git, which has the code of the last release; see scripts/test.ts.
-const skew = project('skew', ['tests/skew/**/*.test.ts'], 'jest-global');
-// These need Chromium, spreadsheet programs, root, and real servers (RabbitMQ, Ceph RGW); see docs/how-to/run-tests.md.
-const real = project('real', ['tests/real/**/!(compose|cluster).test.ts'], 'jest-global');
-// Takes five minutes and images of other servers, so it is asked for apart: docs/how-to/run-tests.md.
-const compose = project('compose', ['tests/real/compose.test.ts'], 'jest-global');
-// The end-to-end tests on the images in containers, and what the bus and the object store do on these servers; but for those that start systems of their own, which use none of it, or are about
-// requests, rights and tokens alone.
-const onNoImage =
-  /\/(start|readme|tracing|rolling-restart|certificates|hang-ups|hostile|bad-input|damaged-files|costs|private-branches|rights|tokens\.property)\.test\.ts$/;
-const images = {
-  ...project(
-    'images',
-    ['tests/images/**/*.test.ts', 'tests/acceptance/**/*.test.ts', 'tests/real/{bus-amqp,object-store-s3}.test.ts'],
-    'jest-system',
-    watched,
-  ),
-  globalSetup: '<rootDir>/tests/images/setup.ts',
-  testPathIgnorePatterns: ['/node_modules/', onNoImage.source],
+const onPostgres = {
+  globalSetup: ofTestkit('jest-global-setup'),
+  globalTeardown: ofTestkit('jest-global-teardown'),
 };
-// Needs a cluster, which takes long to make; asked for apart, too.
-const cluster = project('cluster', ['tests/real/kubernetes/cluster.test.ts'], 'jest-global');
+const onSystem = {
+  setupFilesAfterEnv: [ofTestkit('jest-watch-secrets')],
+  globalSetup: ofTestkit('jest-system-setup'),
+  globalTeardown: ofTestkit('jest-system-teardown'),
+};
+
+const besideSource = ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'scripts/**/*.test.ts'];
+const ofServices = ['services/*/tests/**/*.test.ts', 'packages/*/tests/**/*.test.ts'];
+const mainJob = 'tests/acceptance/main-job.test.ts';
+const compose = 'tests/deploy/compose.test.ts';
+const cluster = 'tests/deploy/kubernetes/cluster.test.ts';
+// What images can break: their start, settings and confinement, the files they lack, real brokers.
+const onImages = [
+  'tests/deploy/images/**/*.test.ts',
+  mainJob,
+  'tests/acceptance/{plans,promotion}.test.ts',
+  'tests/acceptance/operations/observability.test.ts',
+  'tests/faults/killed-work.test.ts',
+  'tests/deploy/{bus-amqp,object-store-s3}.real.test.ts',
+];
 
 /** @type {import('jest').Config} */
 export default {
+  workerGracefulExitTimeout: 10_000,
+  workerIdleMemoryLimit: '1.5GB', // modules stay loaded from file to file, and so does what they keep
   testTimeout: 300_000, // a busy machine takes its time; Jest reads it here only, not in a project
-  projects: [...projects, skew, real, images, compose, cluster],
+  projects: [
+    project('unit', besideSource, [slow]),
+    project('repository', ['tests/repository/**/*.test.ts']),
+    { ...project('service', ofServices, [slow]), ...onPostgres },
+    { ...project('slow', [...besideSource, ...ofServices].map(ofSlow)), ...onPostgres },
+    { ...project('contract', ['tests/contract/**/*.test.ts']), ...onSystem },
+    { ...project('main-job', [mainJob]), ...onSystem },
+    { ...project('acceptance', ['tests/acceptance/**/*.test.ts'], [real]), ...onSystem },
+    { ...project('security', ['tests/security/**/*.test.ts']), ...onSystem },
+    { ...project('faults', ['tests/faults/**/*.test.ts'], [real]), ...onSystem },
+    { ...project('real', ['tests/**/*.real.test.ts']), ...onPostgres },
+    { ...project('images', onImages), ...onSystem, globalSetup: inRoot('tests/deploy/images/setup.ts') },
+    { ...project('skew', ['tests/deploy/skew/**/*.test.ts']), ...onPostgres },
+    { ...project('compose', [compose]), ...onPostgres },
+    { ...project('cluster', [cluster]), ...onPostgres },
+  ],
 };
+
+function ofSlow(pattern) {
+  return pattern.replace('*.test.ts', '*.slow.test.ts');
+}

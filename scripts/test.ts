@@ -1,5 +1,6 @@
-// `npm test`: every layer of tests that needs nothing but Node, one after the other, with one summary at the end.
-// Words after `--` go to jest as they are: `npm test -- services/data`, `npm test -- --part acceptance`.
+// `npm test`: the everyday loop. `npm run test:all`: every test that needs nothing but Node. `--
+// --part NAME,NAME`: these parts alone. Other words after `--` go to Jest, which looks for them in
+// all of these: `npm test -- services/data -t history`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,60 +13,87 @@ const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 
 type Counts = { suites: number; failedSuites: number; passed: number; failed: number; seconds: number };
 
-// One system is shared by the files of a part, and some files break parts of it on purpose: one file at a time.
+/**
+ * How many workers a part has. One system is shared by all files of a part, and some break parts of
+ * it: one at a time.
+ */
 const parts = {
-  unit: ['--maxWorkers=2'],
-  service: ['--maxWorkers=2'],
-  contract: ['--runInBand'],
-  acceptance: ['--runInBand'],
-  skew: ['--runInBand'],
-  real: ['--runInBand'],
-  images: ['--runInBand'],
-  compose: ['--runInBand'],
-  cluster: ['--runInBand'],
+  unit: 2,
+  repository: 2,
+  service: 2,
+  slow: 2,
+  contract: 1,
+  'main-job': 1,
+  acceptance: 1,
+  security: 1,
+  faults: 1,
+  real: 1,
+  images: 1,
+  skew: 1,
+  compose: 1,
+  cluster: 1,
 };
 type Part = keyof typeof parts;
-/** The others need servers, images, a cluster or the history of git. */
-const byDefault: Part[] = ['unit', 'service', 'contract', 'acceptance'];
+/** Parts that share workers, a PostgreSQL and a system; the summary has a line for each run. */
+type Run = Part[];
+const everyday: Run[] = [
+  ['unit', 'repository', 'service'],
+  ['contract', 'main-job'],
+];
+const all: Run[] = [
+  ['unit', 'repository', 'service', 'slow'],
+  ['contract', 'acceptance', 'security', 'faults'],
+];
 
 const { chosen, words } = readArguments(process.argv.slice(2));
-const results = new Map<Part, Counts>();
+const results = new Map<string, Counts>();
 let running: ReturnType<typeof spawn> | undefined;
 
 // Far more than the longest part takes, also on a slow machine: what still runs then has got stuck.
 const partWithinMs = 90 * 60_000;
-// When its report is written, a part is over; a handle that somebody has left open must not keep it for ever.
+// When its report is written, a part is over; a handle that somebody has left open must not keep it
+// for ever.
 const endsWithinMs = 60_000;
 
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => running?.kill(name));
 
-for (const part of chosen) {
-  console.log(`\n── ${part} tests ──`);
-  results.set(part, await runPart(part, words));
+for (const run of chosen) {
+  const name = run.join(', ');
+  console.log(`\n── ${name} ──`);
+  results.set(name, await runParts(run, words));
 }
 summarize(results);
 
-function readArguments(args: string[]): { chosen: Part[]; words: string[] } {
-  const chosen: Part[] = [];
+function readArguments(args: string[]): { chosen: Run[]; words: string[] } {
+  const named: Run[] = [];
   const words: string[] = [];
+  let isAll = false;
   for (let place = 0; place < args.length; place++) {
-    if (args[place] !== '--part') words.push(args[place] as string);
-    else if ((args[++place] as string) in parts) chosen.push(args[place] as Part);
-    else {
-      console.error(`--part should be one of ${Object.keys(parts).join(', ')}.`);
-      process.exit(2);
-    }
+    if (args[place] === '--all') isAll = true;
+    else if (args[place] !== '--part') words.push(args[place] as string);
+    else named.push(readRun(args[++place]));
   }
-  return { chosen: chosen.length > 0 ? chosen : byDefault, words };
+  if (named.length > 0) return { chosen: named, words };
+  return { chosen: isAll || words.length > 0 ? all : everyday, words };
 }
 
-async function runPart(part: Part, words: string[]): Promise<Counts> {
+function readRun(names = ''): Run {
+  const run = names.split(',');
+  if (run.every((name) => name in parts)) return run as Run;
+  console.error(`--part should be one of ${Object.keys(parts).join(', ')}, or several with commas between them.`);
+  process.exit(2);
+}
+
+async function runParts(run: Run, words: string[]): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-test-'));
   const outputFile = join(folder, 'result.json');
   const begun = performance.now();
   try {
-    const args = ['--selectProjects', part, '--json', `--outputFile=${outputFile}`, '--passWithNoTests'];
-    const code = await run(part, outputFile, [...args, ...(parts[part] as string[]), ...words]);
+    const workers = Math.min(...run.map((part) => parts[part]));
+    const code = await runJest(run.join(', '), outputFile, [
+      ...['--selectProjects', ...run, '--json', `--outputFile=${outputFile}`, '--passWithNoTests'],
+      ...[workers === 1 ? '--runInBand' : `--maxWorkers=${workers}`, ...words],
+    ]);
     type Report = Record<'numTotalTestSuites' | 'numFailedTestSuites' | 'numPassedTests' | 'numFailedTests', number>;
     const report = readJson<Report>(outputFile);
     const counts = {
@@ -75,7 +103,8 @@ async function runPart(part: Part, words: string[]): Promise<Counts> {
       failed: report?.numFailedTests ?? 0,
       seconds: (performance.now() - begun) / 1000,
     };
-    // A file that can't be loaded, or a set-up that fails, has no failed test to its name; it still counts as one.
+    // A file that can't be loaded, or a set-up that fails, has no failed test to its name; it still
+    // counts as one.
     if (code !== 0 && counts.failed === 0) counts.failed = Math.max(1, counts.failedSuites);
     return counts;
   } finally {
@@ -84,20 +113,16 @@ async function runPart(part: Part, words: string[]): Promise<Counts> {
 }
 
 /** Answers jest's exit code; not 0 when it had to be ended, be its tests green or not. */
-function run(part: Part, outputFile: string, args: string[]): Promise<number> {
+function runJest(name: string, outputFile: string, args: string[]): Promise<number> {
   return new Promise((done) => {
-    const jestProcess = spawn(
-      process.execPath,
-      ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, ...args],
-      {
-        cwd: root,
-        env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' },
-        stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file; jest's own lines come on stderr
-      },
-    );
+    const jestProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', jest, ...args], {
+      cwd: root,
+      env: { ...process.env, NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
+      stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file; jest's own lines come on stderr
+    });
     running = jestProcess;
     const end = (why: string) => {
-      console.error(`The ${part} tests ${why} and are ended.`);
+      console.error(`The tests of ${name} ${why} and are ended.`);
       jestProcess.kill('SIGKILL');
     };
     const begun = performance.now();
@@ -115,15 +140,15 @@ function run(part: Part, outputFile: string, args: string[]): Promise<number> {
   });
 }
 
-function summarize(results: Map<Part, Counts>): void {
+function summarize(results: Map<string, Counts>): void {
   const total = { passed: 0, failed: 0 };
   console.log('');
-  for (const [part, { suites, failedSuites, passed, failed, seconds }] of results) {
+  for (const [name, { suites, failedSuites, passed, failed, seconds }] of results) {
     total.passed += passed;
     total.failed += failed;
     const files = `${suites} files${failedSuites > 0 ? ` (${failedSuites} failed)` : ''}`;
     console.log(
-      `${failed > 0 ? '✗' : '✓'} ${part.padEnd(11)} ${passed} passed, ${failed} failed in ${files}, ${seconds.toFixed(1)} s`,
+      `${failed > 0 ? '✗' : '✓'} ${name}: ${passed} passed, ${failed} failed in ${files}, ${seconds.toFixed(1)} s`,
     );
   }
   console.log('');

@@ -2,7 +2,8 @@
 // document. The npm packages cdk8s-plus-30, -31 … have the document of one version each, in jsii's
 // form. For another version:
 //   tar xzf "$(npm pack --silent cdk8s-plus-34)"
-//   node scripts/build/kubernetes-schemas.ts package/.jsii tests/real/kubernetes/schemas/v1.34.json
+//   node scripts/build/kubernetes-schemas.ts package/.jsii \
+//     tests/deploy/kubernetes/schemas/v1.34.json
 import { readFileSync, writeFileSync } from 'node:fs';
 
 type Type = {

@@ -1,7 +1,7 @@
 import { poll } from '@almanac/api-client/api';
 import { type Client, createClient } from '@almanac/client';
 import { type Account, givenAccount } from '@almanac/testkit/builders';
-import { type Progress, steps } from './main-job.ts';
+import { type Progress, steps } from '../support/main-job.ts';
 
 describe('the main job', () => {
   const progress = {} as Progress;

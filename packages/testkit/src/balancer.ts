@@ -43,7 +43,7 @@ export function probe(instance: Instance): () => void {
   const ask = async () => {
     if (isOver) return;
     const answer = await fetch(`http://127.0.0.1:${instance.ports.http}/readyz`, {
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(20_000),
     }).catch(reasonOf);
     const text = answer instanceof Response ? await answer.text().catch(reasonOf) : answer;
     instance.said = `${answer instanceof Response ? answer.status : 'no answer'}: ${text}`;

@@ -43,6 +43,9 @@ export async function startInstances({ gateways = 2, identities = 2 } = {}): Pro
       ALMANAC_BUS_URL: databaseUrl('bus'),
       ALMANAC_LOG_LEVEL: 'error',
       BILLING_RPC: billing.rpc,
+      ALMANAC_LOOP_DELAY_MS: '60000',
+      NODE_ENV: 'test',
+      IDENTITY_PASSWORD_MEMORY_KIB: '8',
       IDENTITY_KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
     };
     const start = (service: string, place: Place, env: Record<string, string | undefined> = {}) => {

@@ -2,4 +2,6 @@
 import { watchFetch } from './secret-watch.ts';
 import { runWatcher } from './test-run.ts';
 
-globalThis.fetch = watchFetch(globalThis.fetch, runWatcher);
+export default function watchSecrets(): void {
+  globalThis.fetch = watchFetch(globalThis.fetch, runWatcher);
+}

@@ -1,4 +1,5 @@
-// Real PostgreSQL for tests: one embedded cluster for a whole run (jest-global-setup.ts), one database for each test file.
+// Real PostgreSQL for tests: one embedded cluster for a whole run (jest-global-setup.ts), one
+// database for each test file.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, statSync, writeFileSync } from 'node:fs';
@@ -40,12 +41,14 @@ type Options = { parent?: string; more?: Record<string, string> };
 const superuser = 'almanac';
 const startWithinMs = 120_000;
 const objectInUse = '55006';
+const isNotInUse = (error: unknown) => (error as { code?: string }).code !== objectInUse;
 
 const signals = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
 /**
- * Starts a PostgreSQL cluster of its own on a free port, in a new folder of `parent`; `stop` ends it and removes the folder. `more`:
- * settings that differ from those of tests, which trust that nothing crashes.
+ * Starts a PostgreSQL cluster of its own on a free port, in a new folder of `parent`; `stop` ends
+ * it and removes the folder. `more`: settings that differ from those of tests, which trust that
+ * nothing crashes.
  */
 export async function startPostgres({ parent = tmpdir(), more = {} }: Options = {}): Promise<Cluster> {
   const folder = join(parent, `almanac-postgres-${process.pid}-${randomBytes(4).toString('hex')}`);
@@ -118,31 +121,31 @@ async function accepting(server: ChildProcess, url: string): Promise<void> {
   throw new Error('the server does not accept connections');
 }
 
-/** An empty database in the run's cluster, or another one. Call `drop` when the test file is done; connections left open are ended. */
+type DatabaseOptions = { clusterUrl?: string | undefined; template?: string };
+
+/**
+ * An empty database in the run's cluster, or another one, or a copy of a template. Call `drop` when
+ * the test file is done; connections left open are ended.
+ */
 export async function createTestDatabase(
   name = 'test',
-  clusterUrl = process.env[clusterUrlName],
+  { clusterUrl = process.env[clusterUrlName], template = 'template0' }: DatabaseOptions = {},
 ): Promise<TestDatabase> {
   if (!clusterUrl)
     throw new Error(`${clusterUrlName} is not set: run tests with jest, whose global setup starts PostgreSQL.`);
   const database = `${name.replace(/[^a-z0-9_]/gi, '_').toLowerCase()}_${randomBytes(5).toString('hex')}`;
-  await execute(clusterUrl, `create database "${database}" template template0`);
+  // A connection that has just left the template may still be counted.
+  await eventually(() => execute(clusterUrl, `create database "${database}" template "${template}"`), {
+    isFinal: isNotInUse,
+  });
   const url = new URL(clusterUrl);
   url.pathname = `/${database}`;
   // Its connections are told to go, and on a busy machine are not gone at once.
   const drop = () =>
     eventually(() => execute(clusterUrl, `drop database if exists "${database}" with (force)`), {
-      isFinal: (error) => (error as { code?: string }).code !== objectInUse,
+      isFinal: isNotInUse,
     });
   return { url: url.href, drop };
-}
-
-/**
- * Lets callers queue longer for a connection than in life, where they are told 503: a test asks for much at once, and a busy machine
- * takes its time.
- */
-export function queueLonger(...pools: pg.Pool[]): void {
-  for (const pool of pools) pool.options.connectionTimeoutMillis = 60_000;
 }
 
 async function execute(url: string, statement: string): Promise<void> {

@@ -1,4 +1,4 @@
-// Who may do what through the API: the one table that the end-to-end test tries with real people (tests/acceptance/rights.test.ts)
+// Who may do what through the API: the one table that the end-to-end test tries with real people (tests/security/rights/rights.test.ts)
 // and that docs/permissions.md is written from. It is stated here, not computed: it says what has to be true of the code.
 
 export type Place = 'account' | 'domain' | 'branch' | 'table_definition';

@@ -52,6 +52,9 @@ export async function startSystem(options: StartOptions = {}): Promise<RunningSy
       ...process.env,
       NODE_OPTIONS: '',
       ALMANAC_LOG_LEVEL: 'trace',
+      ALMANAC_LOOP_DELAY_MS: '60000', // a busy machine is no gateway that has too much to do
+      NODE_ENV: 'test',
+      IDENTITY_PASSWORD_MEMORY_KIB: '8', // tests log in often
       PORT: '0',
       ALMANAC_HOME: folder,
       ...servers,

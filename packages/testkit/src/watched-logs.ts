@@ -1,4 +1,5 @@
-// The log of a service that runs in the test's own process, looked through for every secret that its test met.
+// The log of a service that runs in the test's own process, looked through for every secret that
+// its test met.
 import { createFinder, describeLeaks, type Secret } from './secret-finder.ts';
 import { type Watcher, watchFetch, watchValue } from './secret-watch.ts';
 
@@ -11,24 +12,45 @@ export type WatchedLog = {
   watched<T extends object>(client: T): T;
   /** Notes secrets that come on no watched way, by the names of their properties. */
   note(value: unknown): void;
-  /** Throws when a secret stands in a line, in an answer that refused something, or in what is given beside. */
+  /**
+   * Throws when a secret stands in a line, in an answer that refused something, or in what is given
+   * beside.
+   */
   expectNoSecret(beside?: Record<string, unknown>): void;
 };
 
-const secrets: Secret[] = [];
-const plain = new Set<string>();
-const refusals: object[] = [];
-const watcher: Watcher = {
-  secret: (secret) => void secrets.push(secret),
-  plain: (value) => void plain.add(value),
-  refusal: (answer) => void refusals.push(answer),
+type Seen = {
+  testFile: string | undefined;
+  secrets: Secret[];
+  plain: Set<string>;
+  refusals: object[];
+  watcher: Watcher;
 };
-let isWatching = false;
+let seen: Seen | undefined;
+
+/**
+ * What the requests of this test file have shown; files that run one after the other share this
+ * module, not what it saw.
+ */
+function watchFile(): Seen {
+  const { testPath: testFile } = expect.getState();
+  if (seen && seen.testFile === testFile) return seen;
+  const secrets: Secret[] = [];
+  const plain = new Set<string>();
+  const refusals: object[] = [];
+  const watcher: Watcher = {
+    secret: (secret) => void secrets.push(secret),
+    plain: (value) => void plain.add(value),
+    refusal: (answer) => void refusals.push(answer),
+  };
+  globalThis.fetch = watchFetch(globalThis.fetch, watcher);
+  seen = { testFile, secrets, plain, refusals, watcher };
+  return seen;
+}
 
 /** Begins a log; from now on every request of this test file is watched. */
 export function watchLog(): WatchedLog {
-  if (!isWatching) globalThis.fetch = watchFetch(globalThis.fetch, watcher);
-  isWatching = true;
+  const { secrets, plain, refusals, watcher } = watchFile();
   const lines: string[] = [];
   return {
     destination: { write: (line) => void lines.push(line) },

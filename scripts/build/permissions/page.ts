@@ -98,7 +98,7 @@ function table(head: string[], lines: string[][]): string {
 
 const introduction = `# Who may do what
 
-<!-- Written by \`npm run permissions\` from packages/testkit/src/rights-table.ts; tests/acceptance/rights.test.ts tries every line. -->
+<!-- Written by \`npm run permissions\` from packages/testkit/src/rights-table.ts; tests/security/rights/rights.test.ts tries every line. -->
 
 A call needs two things: a token with the **scope** that the operation asks for, and the **right** of its user. A missing scope is 403
 \`Insufficient scope. Required: …\`; a missing right is 403 \`Forbidden\`, and \`errors\` says which right on what. The scope \`api\` holds all others.

@@ -1,11 +1,10 @@
 // Fixtures of billing's tests: a migrated database, a context over it, and accounts with open
 // books.
-import { join } from 'node:path';
 import type { CallContext, Issuer } from '@almanac/service-kit/caller/call-context';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool, pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import { migrate } from '@almanac/service-kit/postgres/migrate';
-import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
+import { waitLonger } from '@almanac/testkit/patience';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { openAccount } from '../src/accounts/account-billing.ts';
 import type { BillingContext } from '../src/context.ts';
@@ -37,11 +36,10 @@ export const callOf = (accountId: number, issuer: Issuer = 'gateway'): CallConte
 });
 
 export async function givenBilling(): Promise<Billing> {
-  const database = await createTestDatabase('billing');
+  waitLonger();
+  const database = await createServiceDatabase('billing');
   const logger = createLogger('billing', 'silent');
-  await migrate({ databaseUrl: database.url, directory: join(import.meta.dirname, '../prisma/migrations'), logger });
   const pool = createPool({ url: database.url, name: 'billing-test', max: 20, logger });
-  queueLonger(pool);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   const ctx: BillingContext = { pool, prisma, logger, leaseSeconds: 30 };
   const sql = pgSql(pool);

@@ -9,7 +9,9 @@ import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { waitLonger } from '@almanac/testkit/patience';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import type { BillingConfig } from '../src/config.ts';
 import { readConfig } from '../src/config.ts';
 import type { BillingContext } from '../src/context.ts';
@@ -23,8 +25,9 @@ let baseUrl: string;
 const clients: Partial<Record<Issuer, ClosableRpcClient<'billing'>>> = {};
 
 beforeAll(async () => {
+  waitLonger();
   keys = await createTestKeys();
-  [database, busDatabase] = await Promise.all([createTestDatabase('billing'), createTestDatabase('billing_bus')]);
+  [database, busDatabase] = await Promise.all([createServiceDatabase('billing'), createTestDatabase('billing_bus')]);
   const config: BillingConfig = readConfig({
     ...keys.env,
     ALMANAC_LOG_LEVEL: 'silent',

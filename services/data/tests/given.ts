@@ -10,7 +10,9 @@ import type { RpcCaller, RpcClient, RpcHandlers } from '@almanac/service-kit/rpc
 import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, queueLonger, type TestDatabase } from '@almanac/testkit/postgres';
+import { waitLonger } from '@almanac/testkit/patience';
+import type { TestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import pg from 'pg';
 import { readConfig } from '../src/config.ts';
 import type { DataContext } from '../src/context.ts';
@@ -45,8 +47,9 @@ type Options = { database?: TestDatabase; keys?: TestKeys; env?: Record<string, 
  * takes its lines.
  */
 export async function givenData(options: Options = {}): Promise<DataNet> {
+  waitLonger();
   const keys = options.keys ?? (await createTestKeys());
-  const database = options.database ?? (await createTestDatabase('data'));
+  const database = options.database ?? (await createServiceDatabase('data'));
   const rights = new Map<number, Held | null>();
   const identity = await startIdentity(keys, rights);
   const config = readConfig({
@@ -60,7 +63,6 @@ export async function givenData(options: Options = {}): Promise<DataNet> {
     ...options.env,
   });
   const service = await createData(config, options.log && { log: options.log });
-  queueLonger(...Object.values(service.context.pools));
   const { httpPort, rpcPort } = await service.start();
   const baseUrl = `http://127.0.0.1:${httpPort}`;
   const clients = await Promise.all(

@@ -9,6 +9,7 @@ import { loadServiceDefinition } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import type { ServiceTls } from '@almanac/service-kit/tls/service-tls';
 import type { TestKeys } from '@almanac/testkit/keys';
+import { waitLonger } from '@almanac/testkit/patience';
 import type { TestDatabase } from '@almanac/testkit/postgres';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
@@ -302,6 +303,7 @@ export async function givenGateway(
   config: TestConfig = {},
 ): Promise<TestGateway> {
   const log = watchLog();
+  waitLonger();
   const settings: GatewayConfig = {
     graceCalls: 1_000,
     reserveDeadlineMs: 30_000, // a slow machine must not look like unreachable billing

@@ -27,6 +27,15 @@ describe('readConfig', () => {
     expect(readConfig(env).secrets.previousKeyEncryptionKey).toBeUndefined();
   });
 
+  it('takes less memory for a password hash in tests only', () => {
+    const cheap = { ...env, IDENTITY_PASSWORD_MEMORY_KIB: '8' };
+    expect(readConfig(env).passwordMemoryKib).toBe(19_456);
+    expect(readConfig({ ...env, IDENTITY_PASSWORD_MEMORY_KIB: '65536' }).passwordMemoryKib).toBe(65_536);
+    expect(readConfig({ ...cheap, NODE_ENV: 'test' }).passwordMemoryKib).toBe(8);
+    for (const NODE_ENV of [undefined, '', 'production'])
+      expect(() => readConfig({ ...cheap, NODE_ENV })).toThrow(/IDENTITY_PASSWORD_MEMORY_KIB/);
+  });
+
   it('reports every problem together', () => {
     const bad = {
       ...env,

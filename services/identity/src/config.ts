@@ -21,6 +21,8 @@ export type IdentityConfig = {
   grantSeconds: number;
   /** Lifetime of a browser session. */
   sessionSeconds: number;
+  /** The memory of one argon2id hash of a password; what an attacker pays for each guess. */
+  passwordMemoryKib: number;
   secrets: {
     databaseUrl: string;
     /**
@@ -32,6 +34,9 @@ export type IdentityConfig = {
     previousKeyEncryptionKey?: Buffer;
   };
 };
+
+/** What OWASP asks of argon2id at least, with two passes. */
+const minPasswordMemoryKib = 19_456;
 
 /** Reads the environment and reports every problem in one error. */
 export function readConfig(env: Environment): IdentityConfig {
@@ -59,6 +64,12 @@ export function readConfig(env: Environment): IdentityConfig {
       default: 12 * 3_600,
       min: 300,
       max: 30 * 86_400,
+    }),
+    passwordMemoryKib: read.integer('IDENTITY_PASSWORD_MEMORY_KIB', 'the memory of a password hash in KiB', {
+      default: minPasswordMemoryKib,
+      // Tests hash hundreds of passwords; argon2 itself needs 8 KiB.
+      min: env.NODE_ENV === 'test' ? 8 : minPasswordMemoryKib,
+      max: 1_048_576,
     }),
     secrets: {
       databaseUrl: readDatabaseUrl(read, 'identity'),

@@ -53,7 +53,7 @@ export async function createIdentity(
       previousEncryptionKey: previousKeyEncryptionKey,
       accessTokenSeconds: config.accessTokenSeconds,
     }),
-    passwords: createPasswords(),
+    passwords: createPasswords(config.passwordMemoryKib),
     pageSigner: createPageSigner(keyEncryptionKey),
     throttle: createThrottle(pool),
   };

@@ -16,8 +16,10 @@ import { anyPayload, gather, startBus } from '@almanac/testkit/bus';
 import { type Call, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { waitLonger } from '@almanac/testkit/patience';
 import { findFreePort } from '@almanac/testkit/ports';
 import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { readConfig } from '../src/config.ts';
 import type { IdentityContext } from '../src/context.ts';
@@ -72,7 +74,8 @@ const eventTypes = [
 
 export async function givenIdentity(env: Record<string, string> = {}): Promise<Identity> {
   const log = watchLog();
-  const [database, busDatabase] = await Promise.all([createTestDatabase('identity'), createTestDatabase('bus')]);
+  waitLonger();
+  const [database, busDatabase] = await Promise.all([createServiceDatabase('identity'), createTestDatabase('bus')]);
   const keys = await createTestKeys();
   const billing = await startBilling(keys);
   const port = await findFreePort();
@@ -87,6 +90,8 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
     IDENTITY_DATABASE_URL: database.url,
     IDENTITY_KEY_ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
     BILLING_RPC: billing.address,
+    NODE_ENV: 'test',
+    IDENTITY_PASSWORD_MEMORY_KIB: '8',
     ...env,
   };
   log.note({ key_encryption_key: settings.IDENTITY_KEY_ENCRYPTION_KEY });

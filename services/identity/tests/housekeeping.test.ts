@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
-import { migrate } from '@almanac/service-kit/postgres/migrate';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import type { TestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { sweep } from '../src/housekeeping.ts';
 import { createSigningKeys } from '../src/tokens/signing-keys.ts';
 import { createPrisma } from '../src/transaction.ts';
@@ -18,9 +18,8 @@ describe('the database', () => {
     createSigningKeys({ prisma, encryptionKey: key, previousEncryptionKey, accessTokenSeconds: 7_200 });
 
   beforeAll(async () => {
-    database = await createTestDatabase('identity_keeping');
+    database = await createServiceDatabase('identity');
     const logger = createLogger('identity', 'silent');
-    await migrate({ databaseUrl: database.url, directory: `${import.meta.dirname}/../prisma/migrations`, logger });
     pool = createPool({ url: database.url, name: 'identity-test', logger });
     prisma = createPrisma(pool);
   });

@@ -17,8 +17,10 @@ import { anyPayload, gather, startBus } from '@almanac/testkit/bus';
 import { type Answer, type Call, callHeaders, createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { waitLonger } from '@almanac/testkit/patience';
 import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase, queueLonger } from '@almanac/testkit/postgres';
+import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { spawnService, untilReady } from '@almanac/testkit/service-process';
 import { watchLog } from '@almanac/testkit/watched-logs';
 import { type JobsConfig, readConfig } from '../src/config.ts';
@@ -75,7 +77,8 @@ export type Jobs = {
 
 export async function givenJobs(options: Options = {}): Promise<Jobs> {
   const log = watchLog();
-  const [database, busDatabase] = await Promise.all([createTestDatabase('jobs'), createTestDatabase('bus')]);
+  waitLonger();
+  const [database, busDatabase] = await Promise.all([createServiceDatabase('jobs'), createTestDatabase('bus')]);
   const folder = await mkdtemp(join(tmpdir(), 'almanac-jobs-'));
   const keys = await createTestKeys();
   const neighbours = new Neighbours();
@@ -104,7 +107,6 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     const service = store
       ? await createJobs(config, { log: log.destination, store: store(plain.context.store) })
       : plain;
-    queueLonger(service.context.pool);
     const ports = await service.start();
     return { service, ports };
   };

@@ -9,7 +9,8 @@ import { gather, startBus } from '@almanac/testkit/bus';
 import { createCaller } from '@almanac/testkit/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { waitLonger } from '@almanac/testkit/patience';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import type pg from 'pg';
 import { z } from 'zod';
 import { type MetadataConfig, readConfig } from '../src/config.ts';
@@ -40,7 +41,8 @@ export async function startMetadata(
   data?: { keys: TestKeys; address: string },
 ): Promise<Metadata> {
   const keys = data?.keys ?? (await createTestKeys());
-  const [neighbours, database] = await Promise.all([startNeighbours(keys), createTestDatabase('metadata')]);
+  waitLonger();
+  const [neighbours, database] = await Promise.all([startNeighbours(keys), createServiceDatabase('metadata')]);
   const read = readConfig({
     ...keys.env,
     METADATA_HTTP_PORT: '0',

@@ -1,5 +1,5 @@
-// What every transport of the bus has to do. Run against PostgreSQL by postgres.test.ts and against
-// a real RabbitMQ by tests/real/bus-amqp.test.ts.
+// What every transport of the bus has to do. Run against PostgreSQL by postgres/bus.slow.test.ts
+// and against a real RabbitMQ by tests/deploy/bus-amqp.real.test.ts.
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase } from '@almanac/testkit/postgres';

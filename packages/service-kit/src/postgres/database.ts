@@ -23,6 +23,9 @@ type PoolOptions = {
   logger: Logger;
 };
 
+/** How long a query waits for a connection; tests, whose machine may be slow, wait longer. */
+export const connectionTimeout = { ms: 5_000 };
+
 /** A pool that survives a restart of the database: broken connections are logged and replaced. */
 export function createPool(options: PoolOptions): pg.Pool {
   const { url, name, max = 10, statementTimeoutMs = 30_000, queryTimeoutMs, logger } = options;
@@ -30,7 +33,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     connectionString: url,
     application_name: name,
     max,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectionTimeout.ms,
     idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
     query_timeout: queryTimeoutMs,

@@ -4,7 +4,9 @@ import { limits } from '@almanac/service-kit/limits';
 import type { Service } from '@almanac/service-kit/process/run';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
+import { waitLonger } from '@almanac/testkit/patience';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { readConfig } from '../../src/config.ts';
 import type { BillingContext } from '../../src/context.ts';
 import { messagesPerMinute } from '../../src/payments/webhook-endpoint.ts';
@@ -23,8 +25,9 @@ let lastAccount = 0;
 let lastAddress = 0;
 
 beforeAll(async () => {
+  waitLonger();
   keys = await createTestKeys();
-  databases = await Promise.all([createTestDatabase('billing'), createTestDatabase('billing_bus')]);
+  databases = await Promise.all([createServiceDatabase('billing'), createTestDatabase('billing_bus')]);
   [open, closed] = await Promise.all([start(`${older},${newer}`), start('')]);
   const sign = await createContextSigner('operator', keys.privateKeys.operator);
   operator = createRpcClient('billing', `127.0.0.1:${open.rpcPort}`, sign);

@@ -1,7 +1,7 @@
 import { createPasswords, newReadablePassword } from './passwords.ts';
 
 describe('passwords', () => {
-  const passwords = createPasswords();
+  const passwords = createPasswords(19_456);
 
   it('are stored as argon2id with 19 MiB, two passes and one lane, each with its own salt', async () => {
     const [one, two] = await Promise.all([passwords.hash('correct horse'), passwords.hash('correct horse')]);
@@ -9,6 +9,13 @@ describe('passwords', () => {
     expect(one).not.toBe(two);
     expect(await passwords.verify('correct horse', one)).toBe(true);
     expect(await passwords.verify('correct Horse', one)).toBe(false);
+  });
+
+  it('hold after the memory of a hash has changed', async () => {
+    const stored = await createPasswords(8).hash('correct horse');
+    expect(stored).toMatch(/^\$argon2id\$v=19\$m=8,t=2,p=1\$/);
+    expect(await passwords.verify('correct horse', stored)).toBe(true);
+    expect(await passwords.verify('correct Horse', stored)).toBe(false);
   });
 
   it('hold however accents are encoded', async () => {

@@ -1,12 +1,12 @@
-// Hashing of users' passwords: argon2id with 19 MiB, 2 passes, 1 lane. A few hashes run at once, so
-// that many log-ins don't exhaust the memory.
+// Hashing of users' passwords: argon2id with 2 passes and 1 lane. A few hashes run at once, so that
+// many log-ins don't exhaust the memory.
 import { argon2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { sameDigest } from '../security/digest.ts';
 
 const hash = promisify(argon2);
-const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
+const fixedCost = { passes: 2, parallelism: 1, tagLength: 32 };
 const maxRunning = 2;
 const maxWaiting = 200;
 
@@ -23,8 +23,9 @@ export type Passwords = {
   verify(password: string, stored: string | null | undefined): Promise<boolean>;
 };
 
-/** Hashing with the production cost. */
-export function createPasswords(): Passwords {
+/** `memory`: of one hash, in KiB; a stored hash keeps the memory that it was made with. */
+export function createPasswords(memory: number): Passwords {
+  const cost = { memory, ...fixedCost };
   const limited = createLimiter();
   const derive = (password: string, nonce: Buffer, tagLength: number, memory: number, passes: number, lanes: number) =>
     limited(() =>

@@ -2,17 +2,16 @@
 
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
-import { migrate } from '@almanac/service-kit/postgres/migrate';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import type { TestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { createThrottle, type ThrottleKey, throttleRules } from '../../src/security/throttle.ts';
 
 let database: TestDatabase;
 let pool: ReturnType<typeof createPool>;
 
 beforeAll(async () => {
-  database = await createTestDatabase('identity_throttle');
+  database = await createServiceDatabase('identity');
   const logger = createLogger('identity', 'silent');
-  await migrate({ databaseUrl: database.url, directory: `${import.meta.dirname}/../../prisma/migrations`, logger });
   pool = createPool({ url: database.url, name: 'identity-test', logger });
 });
 afterAll(async () => {

@@ -91,8 +91,7 @@ async function listAdministrators(
 
 function readValues<T>(schema: z.ZodType<T>, value: unknown): T {
   const read = schema.safeParse(value);
-  if (!read.success)
-    throw new UnreadableMessageError(`A request for mail makes no sense: ${z.prettifyError(read.error)}`);
+  if (!read.success) throw new UnreadableMessageError(`A request for mail is invalid: ${z.prettifyError(read.error)}`);
   return read.data;
 }
 

@@ -11,7 +11,7 @@ let jobs: Jobs;
 
 beforeAll(async () => {
   cluster = await startPostgres();
-  const { url } = await createTestDatabase('jobs', cluster.url);
+  const { url } = await createTestDatabase('jobs', { clusterUrl: cluster.url });
   jobs = await givenJobs({ databaseUrl: () => url });
   jobs.neighbours.addTable({ key: 'countries' });
 });

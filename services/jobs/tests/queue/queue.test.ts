@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
-import { migrate } from '@almanac/service-kit/postgres/migrate';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import type { TestDatabase } from '@almanac/testkit/postgres';
+import { createServiceDatabase } from '@almanac/testkit/service-database';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from '../../src/generated/prisma/client.ts';
@@ -18,8 +17,7 @@ let pool: pg.Pool;
 let prisma: PrismaClient;
 
 beforeAll(async () => {
-  database = await createTestDatabase('queue');
-  await migrate({ databaseUrl: database.url, directory: join(import.meta.dirname, '../../prisma/migrations'), logger });
+  database = await createServiceDatabase('jobs');
   pool = createPool({ url: database.url, name: 'test', logger });
   prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
 });

@@ -1,4 +1,5 @@
-// The behaviour of every object store; run by a unit test for the folder and by tests/real for S3.
+// The behaviour of every object store; run by a unit test for the folder and by tests/deploy for
+// S3.
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { newObjectKey, ObjectChanged, type ObjectStore } from './object-store.ts';

@@ -1,0 +1,308 @@
+import { eventually } from '@almanac/testkit/eventually';
+import { exportJWK, generateKeyPair } from 'jose';
+import { z } from 'zod';
+import { idTextSchema, nameSchema } from '../src/api/input.ts';
+import { JsonText, route } from '../src/api/route.ts';
+import {
+  type CallContext,
+  type ContextSigner,
+  createContextSigner,
+  createContextVerifier,
+} from '../src/caller/call-context.ts';
+import { ServiceError } from '../src/errors.ts';
+import { limits } from '../src/limits.ts';
+import type { AuditAct } from '../src/messaging/audit.ts';
+import { Health } from '../src/observability/health.ts';
+import { createLogger } from '../src/observability/logger.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+import { createHttpServer, type HttpServer } from '../src/process/http-server.ts';
+
+const base = { tag: 'Things', summary: 'A thing' };
+const thing = route({
+  ...base,
+  method: 'PATCH',
+  path: '/things/{id}',
+  params: { id: idTextSchema },
+  attributes: { name: nameSchema },
+  resource: 'thing',
+  handle: async ({ params, attributes, call }) => {
+    if (params.id === 404) throw new ServiceError('not_found', 'Thing not found');
+    return { id: params.id, account: call.accountId, ...attributes() };
+  },
+});
+const routes = [
+  thing,
+  route({
+    ...base,
+    method: 'GET',
+    path: '/things',
+    query: { branch_id: idTextSchema.optional() },
+    handle: async ({ query }) => new JsonText(JSON.stringify(query)),
+  }),
+  route({
+    ...base,
+    method: 'POST',
+    path: '/things',
+    body: { count: z.number().int() },
+    status: 201,
+    handle: async ({ body }) => body(),
+  }),
+  route({
+    ...base,
+    method: 'DELETE',
+    path: '/things/{id}',
+    params: { id: idTextSchema },
+    status: 204,
+    handle: async () => undefined,
+  }),
+  route({ ...base, method: 'POST', path: '/people', user: true, handle: async () => ({}) }),
+  route({ ...base, method: 'POST', path: '/forks', branching: true, handle: async () => ({}) }),
+  route({ ...base, method: 'POST', path: '/proposals', user: true, branching: true, handle: async () => ({}) }),
+  route({
+    ...base,
+    method: 'POST',
+    path: '/things/{id}/lock',
+    params: { id: idTextSchema },
+    handle: () => Promise.reject(new ServiceError('forbidden', 'You need a key.')),
+  }),
+  route({
+    ...base,
+    method: 'POST',
+    path: '/things/{id}/open',
+    params: { id: idTextSchema },
+    refusal: { lid: z.string().optional() },
+    handle: () => Promise.reject(new ServiceError('wrong_state', 'It is nailed up.', { facts: { lid: 'oak' } })),
+  }),
+  route({
+    ...base,
+    method: 'GET',
+    path: '/time',
+    handle: async ({ call: { answerBy } }) => ({ left: answerBy === undefined ? null : answerBy - performance.now() }),
+  }),
+  route({ ...base, method: 'GET', path: '/broken', handle: () => Promise.reject(new Error('select * from secrets')) }),
+];
+
+describe('HTTP server of a service', () => {
+  let server: HttpServer;
+  let sign: ContextSigner;
+  let url: string;
+  const logged: string[] = [];
+  const refused: { call: CallContext; act: AuditAct }[] = [];
+  let canNote = true;
+  const health = new Health();
+
+  beforeAll(async () => {
+    const pair = await generateKeyPair('EdDSA', { extractable: true });
+    const open = { ...(await exportJWK(pair.publicKey)), kid: 'gateway', alg: 'EdDSA' };
+    sign = await createContextSigner('gateway', await exportJWK(pair.privateKey));
+    server = createHttpServer({
+      service: 'things',
+      host: '127.0.0.1',
+      port: 0,
+      tls: undefined,
+      health,
+      metrics: createMetrics(),
+      routes,
+      logger: createLogger('things', 'info', { write: (line) => void logged.push(line) }),
+      verifyContext: createContextVerifier({ keys: [open] }),
+      onRefused: async (call, act) => {
+        if (!canNote) throw new Error('nowhere to write');
+        refused.push({ call, act });
+      },
+    });
+    url = `http://127.0.0.1:${await server.start()}`;
+  });
+  afterAll(() => server.stop());
+
+  async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const context = await sign({ accountId: 7, scopes: ['api'], branching: false });
+    const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+    const answer = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: {
+        'x-almanac-context': context,
+        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(text === undefined ? {} : { body: text }),
+    });
+    const received = await answer.text();
+    return { status: answer.status, headers: answer.headers, body: received === '' ? undefined : JSON.parse(received) };
+  }
+
+  it('reads path and attributes in every form a body may have', async () => {
+    for (const body of [{ thing: { name: 'a' } }, { name: 'a' }, { 'thing[name]': 'a' }])
+      expect(await send('PATCH', '/things/5', body)).toMatchObject({
+        status: 200,
+        body: { id: 5, account: 7, name: 'a' },
+      });
+  });
+
+  it('tells 404 before the body is judged', async () => {
+    expect(await send('PATCH', '/things/404', { thing: { name: '' } })).toMatchObject({
+      status: 404,
+      body: { error: 'Not found', errors: ['Thing not found'] },
+    });
+  });
+
+  it.each([
+    ['a broken rule', { name: ' ' }, 422, 'Validation failed'],
+    ['a wrong type', { name: 1 }, 400, 'Bad request'],
+    ['an unknown property', { name: 'a', uuid: 'x' }, 400, 'Bad request'],
+    ['a body that is no object', [1], 400, 'Bad request'],
+    ['broken JSON', '{"name":', 400, 'Bad request'],
+  ])('answers %s', async (_name, body, status, error) => {
+    const answer = await send('PATCH', '/things/5', body);
+    expect(answer).toMatchObject({ status, body: { error } });
+    expect(answer.body.errors).toHaveLength(1);
+  });
+
+  it('tells what the refusal of a route declares besides the problems', async () => {
+    const { status, body } = await send('POST', '/things/5/open');
+    expect([status, body]).toEqual([422, { error: 'Wrong state', errors: ['It is nailed up.'], lid: 'oak' }]);
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      paths: Record<string, { post: unknown }>;
+    };
+    expect(paths['/api/v1/things/{id}/open']?.post).toMatchObject({
+      responses: {
+        400: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+        422: {
+          content: {
+            'application/json': {
+              schema: {
+                required: ['error', 'errors'],
+                properties: { lid: { type: 'string' } },
+                additionalProperties: false,
+              },
+            },
+          },
+        },
+      },
+    });
+  });
+
+  it('refuses unknown and repeated query parameters', async () => {
+    expect((await send('GET', '/things?branch_id=3')).body).toEqual({ branch_id: 3 });
+    expect((await send('GET', '/things?brnch_id=3')).status).toBe(400);
+    expect((await send('GET', '/things?branch_id=3&branch_id=4')).status).toBe(400);
+  });
+
+  it('refuses a query that is no text, and takes the character that stands for what could not be read', async () => {
+    for (const query of ['a=%00', 'a%00=1', 'branch_id=%ff', 'a=1&a=%ed%a0%80'])
+      expect((await send('GET', `/things?${query}`)).body.errors).toEqual([expect.stringMatching(/^The query /)]);
+    expect((await send('GET', '/things?branch_id=%EF%BF%BD')).body.errors).toEqual([
+      expect.stringMatching(/^branch_id /),
+    ]);
+  });
+
+  it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'application/json; charset=utf-16'])(
+    'refuses a body of type %s',
+    async (type) => {
+      expect((await send('POST', '/things', '{"count":1}', { 'content-type': type })).status).toBe(415);
+    },
+  );
+
+  it('refuses a compressed body', async () => {
+    expect((await send('POST', '/things', '{"count":1}', { 'content-encoding': 'gzip' })).status).toBe(415);
+  });
+
+  it('takes a body of exactly the limit and not a byte more', async () => {
+    const padded = (size: number) => `{"count":1}${' '.repeat(size - 11)}`;
+    expect((await send('POST', '/things', padded(limits.jsonBodyBytes))).status).toBe(201);
+    expect((await send('POST', '/things', padded(limits.jsonBodyBytes + 1))).status).toBe(413);
+  });
+
+  it('asks for a user and for branching where the route needs them', async () => {
+    const person = await send('POST', '/people');
+    expect(person).toMatchObject({ status: 401, body: { error: expect.stringContaining('authorization code') } });
+    expect(person.headers.get('www-authenticate')).toBe(
+      `Bearer realm="almanac", error="invalid_token", error_description="${person.body.error}"`,
+    );
+    expect(await send('POST', '/forks')).toMatchObject({
+      status: 403,
+      body: { error: 'Branching is not enabled on the current plan' },
+    });
+    // Who is asking comes before what the plan allows.
+    expect((await send('POST', '/proposals')).status).toBe(401);
+  });
+
+  it('has a missing right noted for the audit log, and answers 403 even where that fails', async () => {
+    const headers = { 'x-forwarded-for': '6.6.6.6, 192.0.2.1', 'x-request-id': 'request-0002' };
+    const lock = () => send('POST', '/things/5/lock', {}, headers);
+    const answers = [await lock()];
+    canNote = false;
+    answers.push(await lock());
+    for (const answer of answers) expect(answer).toMatchObject({ status: 403, body: { errors: ['You need a key.'] } });
+    await send('POST', '/forks'); // a limit of the plan is no missing right
+    expect(refused).toEqual([
+      {
+        call: expect.objectContaining({ accountId: 7, address: '192.0.2.1', requestId: 'request-0002' }),
+        act: {
+          action: 'access.refused',
+          result: 'refused',
+          after: { method: 'POST', path: '/things/5/lock', errors: ['You need a key.'] },
+        },
+      },
+    ]);
+  });
+
+  it('knows how long the gateway waits for the answer', async () => {
+    const leftWith = async (headers: Record<string, string>) =>
+      (await send('GET', '/time', undefined, headers)).body.left;
+    expect(await leftWith({})).toBeNull();
+    expect(await leftWith({ 'x-almanac-answer-within': 'soon' })).toBeNull();
+    const left = await leftWith({ 'x-almanac-answer-within': '600000' });
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(600_000);
+  });
+
+  it('trusts no call without a signed context', async () => {
+    for (const context of ['', 'x.y.z'])
+      expect((await send('GET', '/things', undefined, { 'x-almanac-context': context })).status).toBe(401);
+  });
+
+  it('keeps the cause of a fault in the log, under the id that the caller sees', async () => {
+    const answer = await send('GET', '/broken', undefined, { 'x-request-id': 'request-0001' });
+    expect(answer.status).toBe(500);
+    expect(JSON.stringify(answer.body)).not.toContain('select');
+    expect(answer.headers.get('x-request-id')).toBe('request-0001');
+    expect(logged.some((line) => line.includes('select * from secrets') && line.includes('request-0001'))).toBe(true);
+  });
+
+  it('logs one line a request and never the context', async () => {
+    const ids = ['request-0101', 'request-0102']; // a line of an earlier request may come late
+    await send('DELETE', '/things/5', undefined, { 'x-request-id': ids[0] as string });
+    await send('GET', '/nowhere', undefined, { 'x-request-id': ids[1] as string });
+    const requests = () => logged.filter((line) => line.includes('"request"') && ids.some((id) => line.includes(id)));
+    await eventually(() => expect(requests()).toHaveLength(2));
+    expect(logged.join()).not.toContain('eyJ');
+  });
+
+  it('is ready once started, without what calls can wait for, and not without what they need', async () => {
+    const ready = async () => (await fetch(`${url}/readyz`)).status;
+    expect(await ready()).toBe(503);
+    health.markStarted();
+    expect(await ready()).toBe(200);
+    health.addInfoCheck('bus', () => {
+      throw new Error('away');
+    });
+    expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ ready: true, checks: { bus: 'failed' } });
+    expect(await ready()).toBe(200);
+    health.addReadinessCheck('database', () => false);
+    expect(await ready()).toBe(503);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  it('describes its routes', async () => {
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    expect(paths['/api/v1/things/{id}']?.patch).toMatchObject({
+      security: [{ oauth2: ['api:write'] }],
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }],
+      requestBody: { required: true },
+      responses: { 402: expect.anything(), 413: expect.anything(), 415: expect.anything(), 422: expect.anything() },
+    });
+    expect((await fetch(`${url}/metrics`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,47 @@
+// The last release is replaced by this code while everybody works: service by service in the order that the page about upgrades tells,
+// one instance after the other. No call is refused, no write is lost and none is done twice.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { givenAccount } from '@almanac/testkit/builders';
+import { type Fleet, type FleetService, fleetServices, startFleet } from '@almanac/testkit/fleet';
+import { givenReleasedCode, type ReleasedCode } from '@almanac/testkit/released-code';
+import { type EverydayWork, givenEverydayWork } from '../../support/everyday-work.ts';
+
+/** Longer than balancers take to hear of it, also on a busy machine. */
+const drainSeconds = 5;
+
+const page = readFileSync(resolve(import.meta.dirname, '../../../docs/how-to/upgrade.md'), 'utf8');
+const order = [...page.matchAll(/^ *almanac up .*--no-deps (.+)$/gm)].flatMap(
+  ([, names]) => (names as string).split(' ') as FleetService[],
+);
+
+/** The releases are taken out of git, and a whole system starts. */
+const startWithinMs = 600_000;
+
+let code: ReleasedCode;
+let fleet: Fleet;
+let work: EverydayWork;
+
+beforeAll(async () => {
+  code = await givenReleasedCode();
+  fleet = await startFleet({ drainSeconds, from: code.rootOf });
+  Object.assign(process.env, fleet.env);
+  work = await givenEverydayWork(await (await givenAccount({ plan: 'enterprise' })).person());
+}, startWithinMs);
+afterAll(async () => {
+  await fleet?.stop();
+  code?.remove();
+});
+
+it('the page about upgrades names every service once', () => {
+  expect(order.toSorted()).toEqual(fleetServices.toSorted());
+});
+
+it.each(order.map((name) => [name]))('%s is upgraded and nobody notices', async (name) => {
+  const codes: (number | null)[] = [];
+  const calls = await work.during(async () => {
+    for (const place of [0, 1]) codes.push(await fleet.replace(name, place));
+  });
+  expect(codes).toEqual([0, 0]); // the old ones have ended by themselves, in their time
+  console.log(`${name}: ${calls} calls`);
+});

@@ -1,0 +1,30 @@
+// A new version goes out while everybody works: with two instances of each service, one is replaced after the other, and no call is
+// refused, no write is lost and none is done twice. ROLLING=all does it three times.
+import { givenAccount } from '@almanac/testkit/builders';
+import { type Fleet, fleetServices, startFleet } from '@almanac/testkit/fleet';
+import { systemHomeName } from '@almanac/testkit/system';
+import { type EverydayWork, givenEverydayWork } from '../support/everyday-work.ts';
+
+const rounds = process.env.ROLLING === 'all' ? [0, 1, 0, 1, 0, 1] : [0, 1];
+/** Longer than balancers take to hear of it, also on a busy machine. */
+const drainSeconds = 2;
+
+let fleet: Fleet;
+let work: EverydayWork;
+
+beforeAll(async () => {
+  fleet = await startFleet({ drainSeconds });
+  Object.assign(process.env, fleet.env);
+  delete process.env[systemHomeName];
+  work = await givenEverydayWork(await (await givenAccount({ plan: 'enterprise' })).person());
+});
+afterAll(() => fleet?.stop());
+
+it.each(fleetServices.map((name) => [name]))('%s is replaced and nobody notices', async (name) => {
+  const codes: (number | null)[] = [];
+  const calls = await work.during(async () => {
+    for (const place of rounds) codes.push(await fleet.replace(name, place));
+  });
+  expect(codes).toEqual(rounds.map(() => 0)); // it has ended by itself, in its time
+  console.log(`${name}: ${calls} calls`);
+});

@@ -1,0 +1,235 @@
+// Every command that a page of docs/how-to shows: each program is known here, with what proves that the command is right. What can be
+// looked up is looked up (scripts, parts of tests, paths, addresses of the API, services of Compose); the rest names the test that runs it.
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { blocksOf, commandsOf } from '../../scripts/documentation/shell-commands.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+const { paths } = JSON.parse(read('docs/openapi.json')) as { paths: Record<string, Record<string, unknown>> };
+const composeServices = [...read('deploy/compose.yaml').matchAll(/^ {2}([a-z][\w-]*):$/gm)].map(
+  ([, name]) => name as string,
+);
+const parts = [...read('scripts/test.ts').matchAll(/^ {2}'?([\w-]+)'?: [12],$/gm)].map(([, name]) => name as string);
+const checks = [...read('scripts/check.ts').matchAll(/^ {4}name: '(\w+)'/gm)].map(([, name]) => name as string);
+
+// Pages that a test runs from their beginning to their end, of which nothing has to be looked up.
+const pagesThatRun = [
+  ...read('tests/acceptance/operations/readme.test.ts').matchAll(/^ {4}\['([\w-]+)', \d+\],$/gm),
+].map(([, name]) => `docs/how-to/${name}.md`);
+const pages = globSync('docs/how-to/*.md', { cwd: root }).toSorted();
+const commands = pages
+  .filter((page) => !pagesThatRun.includes(page))
+  .flatMap((page) => commandsOf(read(page)).map((words) => [page, words.join(' '), words] as const));
+
+/** Answers what is wrong with the words after the program; or the file that runs such commands, or why nobody has to. */
+type Proof = { look: (words: string[]) => string[] } | { shownBy: string } | { because: string };
+
+const proofs: Record<string, Proof> = {
+  npm: { look: lookAtNpm },
+  curl: { look: lookAtCall },
+  api: { look: lookAtCall }, // a function of these pages: curl with a token
+  almanac: { look: lookAtCompose }, // the alias of install.md
+  deploy: { look: () => [] }, // scripts of ours: their paths are looked at everywhere
+  scripts: { look: () => [] },
+  node: { shownBy: 'tests/deploy/compose.test.ts' }, // deploy/compose-env.js; the keys of configure.md are in configuration-docs.test.ts
+  git: { because: 'it is not ours' },
+  jq: { because: 'it is not ours' },
+  uuidgen: { because: 'it is not ours' },
+  base64: { because: 'it is not ours' },
+  cat: { because: 'it is not ours' },
+  umask: { because: 'it is not ours' },
+  chmod: { because: 'it is not ours' },
+  mkdir: { because: 'it is not ours' },
+  cp: { because: 'it is not ours' },
+  eval: { because: 'it is of the shell; what it takes is looked at' },
+  alias: { because: 'it is of the shell; compose.test.ts runs what it stands for' },
+  docker: { shownBy: 'tests/deploy/compose.test.ts' },
+  kubectl: { shownBy: 'tests/deploy/kubernetes/cluster.test.ts' },
+};
+
+function lookAtNpm(words: string[]): string[] {
+  const [command = '', ...rest] = words.filter((word) => word !== '-s' && word !== '--silent');
+  if (command === 'run') {
+    const [script = '', dashes, ...given] = rest;
+    if (!(script in scripts)) return [`there is no script ${script}`];
+    const unknown = script === 'check' && dashes === '--' ? given.filter((name) => !checks.includes(name)) : [];
+    return unknown.map((name) => `there is no check ${name}`);
+  }
+  if (command === 'test') {
+    const named = rest.includes('--part') ? (rest[rest.indexOf('--part') + 1] ?? '').split(',') : [];
+    return named.filter((part) => !parts.includes(part)).map((part) => `there is no part ${part}`);
+  }
+  return ['ci', 'start', 'install', 'pack'].includes(command) ? [] : [`npm ${command} is not known here`];
+}
+
+// Numbers and variables stand for parameters.
+const routes = Object.keys(paths).map((path) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`));
+
+function lookAtCall(words: string[]): string[] {
+  const called = words.flatMap((word) => /^["']?(?:\$\{?\w+\}?|https?:\/\/[^/]+)(\/[^?"']*)/.exec(word)?.[1] ?? []);
+  return called
+    .map((path) => (path.startsWith('/api/v1/') || path.startsWith('/oauth/') ? path : `/api/v1${path}`))
+    .filter((path) => !routes.some((route) => route.test(path)))
+    .map((path) => `there is no ${path} in the API`);
+}
+
+function lookAtCompose(words: string[]): string[] {
+  const [command = '', ...rest] = words;
+  if (!['up', 'run', 'ps', 'logs', 'down', 'stop', 'exec'].includes(command))
+    return [`compose ${command} is not known here`];
+  const names = rest.filter((word) => !word.startsWith('-'));
+  const services = command === 'run' || command === 'exec' ? names.slice(0, 1) : names;
+  return services.filter((name) => !composeServices.includes(name)).map((name) => `compose.yaml has no ${name}`);
+}
+
+// Paths of the repository in any word; those that a reader makes are named by what they are not: relative to ours.
+const brokenPaths = (words: string[]) =>
+  words
+    .flatMap(
+      (word) =>
+        word.match(/(?<![\w/.])(?:deploy|docs|packages|protos|releases|scripts|services|tests)\/[\w./-]+/g) ?? [],
+    )
+    .filter((path) => !existsSync(join(root, path.replace(/[.:]$/, ''))));
+
+describe('commands of docs/how-to', () => {
+  it('are found', () => expect([commands.length > 60, pagesThatRun.length]).toEqual([true, 4]));
+
+  it.each(commands)('%s: %s', (_page, _line, [program = '', ...words]) => {
+    const name = program.replace(/^(deploy|scripts)\/.*$/, '$1');
+    const proof = proofs[name];
+    if (!proof) throw new Error(`Nothing proves that ${program} is right: name it in documented-commands.test.ts.`);
+    if ('shownBy' in proof) expect(existsSync(join(root, proof.shownBy))).toBe(true);
+    expect('look' in proof ? proof.look(words) : []).toEqual([]);
+    expect(brokenPaths([program, ...words])).toEqual([]);
+  });
+});
+
+// Pages whose commands keep a system: each of these commands is run by a test.
+const kept = [
+  'add-a-service',
+  'backup-and-restore',
+  'install',
+  'kubernetes',
+  'operate',
+  'rotate-certificates',
+  'rotate-keys',
+  'scale',
+  'upgrade',
+];
+const tests = globSync(['tests/**/*.test.ts', 'services/*/tests/**/*.test.ts'], { cwd: root }).map(
+  (path) => [path, read(path)] as const,
+);
+
+/** Why a command is not run as it stands there. */
+const notRun: Record<string, string> = {
+  'chmod 600 almanac.env': 'it is not ours',
+  'mkdir /tmp/trial': 'it is not ours',
+  'umask 077': 'it is not ours',
+  'mkdir -p .almanac': 'it is not ours',
+  'cp secrets.json /tmp/trial/': 'it is not ours',
+  'base64 -d': 'it is not ours',
+  'cat old-authority.crt new-authority.crt': 'it is not ours',
+  "alias almanac='docker compose --env-file almanac.env -f deploy/compose.yaml'":
+    'compose.test.ts has it as a function',
+  'deploy/images.sh': '.ci/run builds the images with it',
+  'npm run generate': 'npm ci runs it',
+  'npm run openapi': 'npm run check compares what it makes',
+  'npm run permissions': 'npm run check compares what it makes',
+  'npm run licences': 'npm run check compares what it makes',
+  'npm run check': '.ci/run runs it',
+  'npm test': '.ci/run runs it',
+  'npm start -- --no-demo': 'tests/deploy/backup-restore.real.test.ts starts the restored system so',
+  'kubectl -n almanac create configmap almanac-server-authorities --from-file=ca.crt':
+    'it needs servers outside the cluster',
+  'kubectl diff -k deploy/k8s/overlays/production': 'it needs servers outside the cluster',
+  'kubectl apply -k deploy/k8s/overlays/production': 'it needs servers outside the cluster',
+  'kubectl apply -f deploy/k8s/overlays/production/namespace.yaml': 'it needs servers outside the cluster',
+  'kubectl -n almanac wait certificate/almanac-rpc-authority --for=condition=Ready --timeout=5m':
+    'it needs cert-manager',
+  "kubectl -n almanac get secret almanac-rpc-authority -o jsonpath='{.data.tls\\.crt}'": 'it needs cert-manager',
+  'kubectl -n almanac create configmap almanac-rpc-authorities --from-file=ca.crt=authority.crt':
+    'it needs cert-manager',
+  'kubectl -n almanac apply -k deploy/k8s/services/data': 'the cluster of the tests is too old for its autoscaler',
+};
+
+describe('commands that keep a system', () => {
+  const run = new Set(
+    tests.flatMap(([, text]) =>
+      [...text.matchAll(/\bshown\(\s*'([\w-]+)\.md',\s*'([^']+)'/g)].map(([, page, command]) => `${page}: ${command}`),
+    ),
+  );
+  // Of the operators' command line every test gives the words one by one.
+  const runByOperators = (words: string[]) => {
+    const given = words.slice(words.indexOf('--') + 1);
+    const options = given.filter((word) => word.startsWith('--'));
+    const named = given.slice(0, given.findIndex((word) => !/^[a-z][a-z-]*$/.test(word)) >>> 0).slice(0, 2);
+    const inOrder = new RegExp(named.map((word) => `'${word}'`).join(',\\s*'));
+    return tests.some(
+      ([, text]) => named.length > 0 && inOrder.test(text) && options.every((option) => text.includes(`'${option}'`)),
+    );
+  };
+  const here = pages
+    .filter((page) => kept.some((name) => page.endsWith(`/${name}.md`)))
+    .flatMap((page) =>
+      commandsOf(read(page)).map(
+        (words) => [page.slice(page.lastIndexOf('/') + 1, -3), words.join(' '), words] as const,
+      ),
+    );
+
+  it.each(here)('%s: %s', (page, line, words) => {
+    if (line in notRun) return;
+    if (line.startsWith('npm run -s admin -- '))
+      return expect(line === 'npm run -s admin -- --help' || runByOperators(words)).toBe(true);
+    expect([...run]).toContain(`${page}: ${line}`);
+  });
+
+  it('has nothing left over', () => {
+    const lines = here.map(([, line]) => line);
+    expect(Object.keys(notRun).filter((line) => !lines.includes(line))).toEqual([]);
+    expect([...run].filter((each) => !here.some(([page, line]) => each === `${page}: ${line}`))).toEqual([]);
+  });
+});
+
+describe('settings that commands of docs/how-to name', () => {
+  const ours = /\b((?:ALMANAC|GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING)_[A-Z_]+)=/g;
+  const named = pages.flatMap((page) =>
+    blocksOf(read(page)).flatMap((text) => [...text.matchAll(ours)].map(([, name]) => [page, name as string] as const)),
+  );
+  const sources = [
+    '{scripts,packages/testkit/src,services/*/src,packages/service-kit/src}/**/*.ts',
+    'deploy/compose.yaml',
+  ];
+  const code = globSync(sources, {
+    cwd: root,
+    exclude: (path) => /\bgenerated\b/.test(path) || path.endsWith('.test.ts'),
+  })
+    .map(read)
+    .join('\n');
+
+  it.each(named)('%s: %s', (_page, name) => {
+    // Some are made of the name of a service and what each service has.
+    expect(code.includes(name) || code.includes(`}${name.slice(name.indexOf('_'))}`)).toBe(true);
+  });
+});
+
+describe('files that docs/how-to/add-a-service.md names', () => {
+  const files = [
+    ...read('docs/how-to/add-a-service.md').matchAll(/`((?:deploy|packages|protos|scripts|services|tests)\/[^`]+)`/g),
+  ]
+    .map(([, path]) => path as string)
+    .map((path) => [path, path.replaceAll('<name>', 'billing')] as const);
+  it.each(files)('%s', (_path, path) => {
+    expect(existsSync(join(root, path))).toBe(true);
+  });
+});
+
+describe('links of docs/how-to', () => {
+  const links = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\(([^)#:]+\.\w+)[^)]*\)/g)].map(([, link]) => [page, link as string] as const),
+  );
+  it.each(links)('%s: %s', (page, link) => {
+    expect(existsSync(resolve(root, page, '..', link))).toBe(true);
+  });
+});

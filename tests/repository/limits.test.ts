@@ -1,0 +1,55 @@
+// Every limit of packages/service-kit/src/limits.ts is tested at n and at n + 1. A new limit is a type error here until it says where.
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { limits } from '@almanac/service-kit/limits';
+
+const root = resolve(import.meta.dirname, '../..');
+const kit = (name: string) => `packages/service-kit/src/${name}.test.ts`;
+const tests = (service: string, name: string) => `services/${service}/tests/${name}.test.ts`;
+
+const shownBy = {
+  jsonBodyBytes: [
+    'packages/service-kit/tests/http-server.test.ts',
+    'takes a body of exactly the limit and not a byte more',
+  ],
+  answerBytes: [tests('data', 'records/answer-size.slow'), 'are refused from the first byte too many'],
+  mappingBodyBytes: [tests('jobs', 'import-mappings/import-mappings'), 'refuses a body above 256 kB'],
+  webhookBytes: [
+    tests('billing', 'payments/webhooks'),
+    'accepts a body of the limit and none that is larger, with or without a Content-Length',
+  ],
+  jsonDepth: [kit('api/json-body'), 'takes the deepest allowed nesting and not one level more'],
+  headerBytes: [tests('gateway', 'connections/framing'), 'accepts headers of 16 kB and not a byte more'],
+  urlBytes: [tests('gateway', 'connections/framing'), 'accepts an address of 8 kB and not a byte more'],
+  filterConditions: [kit('api/list-query'), 'takes a hundred conditions and no more'],
+  sorts: ['services/data/src/pages/page-sql.test.ts', 'takes ten sorts and no more'],
+  idsPerDelete: [tests('data', 'rows'), 'takes 1000 ids and no more'],
+  operationsPerBatch: [tests('data', 'batch'), 'takes 1 to 1,000 operations'],
+  problems: [tests('data', 'batch'), 'lists a hundred problems and says how many more there are'],
+  columnsPerTable: [tests('metadata', 'table-definitions'), 'are at most 200, with at most 31 in the key'],
+  keyColumnsPerTable: [tests('metadata', 'table-definitions'), 'are at most 200, with at most 31 in the key'],
+  nameCodePoints: [kit('api/input'), 'counts the length of a name in code points'],
+  descriptionCodePoints: [kit('api/input'), 'takes a description of ten thousand code points and no more'],
+  textCellBytes: ['services/data/tests/value-checks.test.ts', 'takes a %s of 1 MB and not a byte more'],
+  uploadBytes: [
+    tests('gateway', 'connections/framing'),
+    'refuses an upload whose length exceeds 5 GB before it checks a token',
+  ],
+  openImportsPerAccount: [tests('jobs', 'imports/imports'), 'can be open at most ten times in an account'],
+  openExportsPerAccount: [
+    tests('jobs', 'exports/exports'),
+    'is created once for one Idempotency-Key, even when the limit is reached in between',
+  ],
+  perPageDefault: [kit('api/list-query'), 'has the contract defaults'],
+  perPageMaximum: [kit('api/list-query'), 'serves at most 1000 a page'],
+  gridRows: [tests('data', 'grid'), 'gives a thousand rows and no more, from anywhere'],
+  int4: [kit('api/list-query'), 'compares a whole number with the largest there can be and no larger one'],
+} satisfies Record<keyof typeof limits, [file: string, test: string]>;
+
+it.each(Object.entries(shownBy))('%s is shown by a test that is there', (_limit, [file, title]) => {
+  expect(readFileSync(join(root, file), 'utf8')).toContain(`('${title}'`);
+});
+
+it('there is one for each limit', () => {
+  expect(Object.keys(shownBy)).toEqual(Object.keys(limits));
+});

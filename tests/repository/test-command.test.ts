@@ -1,0 +1,30 @@
+// What `npm test` answers with, run as its users run it.
+import { spawnSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../..');
+
+function npmTest(...args: string[]) {
+  const { ALMANAC_TEST_S3_URL: _store, ...env } = process.env;
+  const run = spawnSync(process.execPath, [join(root, 'scripts/test.ts'), ...args], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+  });
+  return { code: run.status, said: run.stdout + run.stderr };
+}
+
+it.each([
+  ['unit', 'scripts/no-such-file.test.ts'],
+  ['real', 'tests/faults/no-such-file.real.test.ts'],
+])('fails when no test of %s is called as asked', (part, path) => {
+  expect(npmTest('--part', part, path)).toMatchObject({
+    code: 1,
+    said: expect.stringContaining(`No test of ${part} is called so: ${path}`),
+  });
+});
+
+it('runs a part that it leaves out by default when that is asked for', () => {
+  const { code, said } = npmTest('--part', 'real', 'tests/faults/killed-servers.real.test.ts');
+  expect({ code, said }).toMatchObject({ code: 1, said: expect.stringContaining('ALMANAC_TEST_S3_URL is missing') });
+});
