@@ -1,4 +1,4 @@
-// What every transport of the bus has to do. Run against PostgreSQL by postgres/bus.slow.test.ts
+// What every transport of the bus has to do. Run against PostgreSQL by postgres/bus.slow.test.ts,
 // and against a real RabbitMQ by tests/deploy/bus-amqp.real.test.ts.
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';

@@ -47,8 +47,7 @@ const sqlStates = {
   untranslatable_character: '22P05',
 } as const;
 
-// Prisma's own codes for what PostgreSQL has a code for; its other codes say nothing that a caller
-// could use.
+// Prisma's codes that stand for a SQLSTATE; its other codes mean nothing to a caller.
 const prismaCodes = new Map<unknown, string>([
   ['P2002', sqlStates.unique_violation],
   ['P2034', sqlStates.serialization_failure],
@@ -135,8 +134,7 @@ export const isTransient = (error: unknown): boolean =>
   isMissingTable(error) ||
   hasSqlState(error, 'undefined_column', 'undefined_object', 'duplicate_table');
 
-// Of the socket, of Prisma, and of its driver adapter when there was no answer that could carry a
-// SQLSTATE.
+// Codes of the socket, of Prisma, and of its driver adapter, for failures without a SQLSTATE.
 const connectionLost = new Set<unknown>([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ECONNABORTED'],
   ...['P1001', 'P1002', 'P1017', 'P2024', 'P2028'], // P2028: a transaction got no connection in time, or took too long

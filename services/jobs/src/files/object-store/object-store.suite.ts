@@ -1,5 +1,4 @@
-// The behaviour of every object store; run by a unit test for the folder and by tests/deploy for
-// S3.
+// The behaviour of every object store; run for the folder by a service test, for S3 by tests/deploy.
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { newObjectKey, ObjectChanged, type ObjectStore } from './object-store.ts';
