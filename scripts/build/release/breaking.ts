@@ -18,7 +18,10 @@ type Finding = { type: string; message: string; path: string; start_line?: numbe
 
 function brokenProtos(service: ServiceName): string[] {
   if (readRecord(service, 'protos.json') === undefined) return [];
-  return findProtoBreaks(join(root, 'protos'), `almanac/${service}`, recordOf(service, 'protos.json'));
+  const accepted = readAccepted(service);
+  return findProtoBreaks(join(root, 'protos'), `almanac/${service}`, recordOf(service, 'protos.json')).filter(
+    (each) => !accepted.has(each.replace(/^[^:]+:\d+: /, '')),
+  );
 }
 
 /**

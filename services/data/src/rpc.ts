@@ -15,7 +15,6 @@ import { bulkLoad } from './imports/bulk-load.ts';
 import { cancelLoad } from './imports/cancel-load.ts';
 import { checkColumnSources } from './imports/check-sources.ts';
 import { readRejectedRows } from './imports/rejected-rows.ts';
-import { toMergeAnswer } from './merges/merge-result.ts';
 import { mergeRows } from './merges/merge-rows.ts';
 import { countRows, getDeployedTable } from './tables/deployed-tables.ts';
 
@@ -108,7 +107,7 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
       await clusters.placeNew(call.accountId);
       const merge = (ctx: DataContext) =>
         ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request));
-      return toMergeAnswer(await at(call, merge));
+      return at(call, merge);
     },
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };

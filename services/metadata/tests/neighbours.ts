@@ -258,7 +258,7 @@ function mergeResult(state: FakeData, { pairs, rehearsal }: MergeRowsRequest__Ou
     conflicts: [],
     conflict_count: 0,
     undecided_count: 0,
-    strange: [],
+    unmatched_resolutions: [],
     violations: [],
     warnings: [],
     tables: pairs.map((pair) => ({ ...pair, table: key(pair.target_table_id), created: 1, updated: 0, deleted: 0 })),

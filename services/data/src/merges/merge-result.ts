@@ -47,12 +47,6 @@ export async function findMerged(sql: Sql, accountId: number, mergeId: string): 
   return kept && { ...kept, unmatched_resolutions: [] };
 }
 
-/** The result in the names of the RPC. */
-export const toMergeAnswer = ({ unmatched_resolutions, ...result }: MergeResult) => ({
-  ...result,
-  strange: unmatched_resolutions,
-});
-
 /**
  * Deletes results of merges that finished more than 30 days ago: metadata has asked for them by
  * then.

@@ -1,4 +1,5 @@
-// Rows that a load rejects: their reasons, what is kept of them, and the live rows that they protect.
+// Rows that a load rejects: their reasons, what is kept of them, and the live rows that they
+// protect.
 import { load, rejected } from '../files.ts';
 import { caller, failureOf } from '../given.ts';
 

@@ -119,10 +119,10 @@ it(
       );
       if (resolutions.length > 0) expect(await merge(net, pairs)).toMatchObject({ status: 'refused', tables: [] });
       const merged = await merge(net, pairs, { resolutions });
-      expect({ round, status: merged.status, strange: merged.strange }).toEqual({
+      expect({ round, status: merged.status, unmatched: merged.unmatched_resolutions }).toEqual({
         round,
         status: 'merged',
-        strange: [],
+        unmatched: [],
       });
       target.rows = decided.rows;
       expect({ round, rows: await rowsOf(net, target.table.id) }).toEqual({ round, rows: shown(target) });

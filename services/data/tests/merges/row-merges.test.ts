@@ -175,7 +175,12 @@ describe('a merge', () => {
       expect(await recordsOf(net, main.id)).toEqual(before[1]);
       return;
     }
-    expect(merged).toMatchObject({ status: 'merged', tables: rehearsed.tables, undecided_count: 0, strange: [] });
+    expect(merged).toMatchObject({
+      status: 'merged',
+      tables: rehearsed.tables,
+      undecided_count: 0,
+      unmatched_resolutions: [],
+    });
     const expected = Object.entries({ ...base, ...becomes }).filter(([, row]) => row !== null);
     expect(await rowsOf(net, main.id)).toEqual(Object.fromEntries(expected));
     expect(await recordsOf(net, copy.id)).toEqual(before[0]);
@@ -301,7 +306,7 @@ describe('a merge', () => {
     ];
     expect(await merge(net, [[copy.id, main.id]], { resolutions })).toMatchObject({
       status: 'refused',
-      strange: [0, 1, 2, 3, 4],
+      unmatched_resolutions: [0, 1, 2, 3, 4],
     });
     const other = { resolutions: [{ resolution: 'both' as 'source' }] };
     expect(await failureOf(merge(net, [[copy.id, main.id]], other))).toMatchObject({ kind: 'bad_request' });

@@ -58,7 +58,7 @@ export async function mergeRows(
 }
 
 function describeConflicts(
-  { strange: unmatched, undecided_count }: MergeRowsResult__Output,
+  { unmatched_resolutions: unmatched, undecided_count }: MergeRowsResult__Output,
   given: GivenResolution[],
   conflicts: Conflict[],
 ): string[] {

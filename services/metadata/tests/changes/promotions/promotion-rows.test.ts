@@ -270,7 +270,7 @@ describe('a promotion with rows', () => {
   it('names resolutions that match no conflict', async () => {
     const { feature } = await givenDeployedPair();
     const { id } = await propose(work.admin, feature.id);
-    metadata.neighbours.data.merging = { status: 'refused', strange: [0] };
+    metadata.neighbours.data.merging = { status: 'refused', unmatched_resolutions: [0] };
     const resolutions = [
       { table: 'countries', column: 'name', attribute: 'value', row: { code: 'X' }, resolution: 'source' },
     ];
