@@ -109,7 +109,7 @@ export default {
       from: { path: '^(packages|services/[^/]+|scripts)/.*[.]test[.]ts$', pathNot: '/tests/|[.]slow[.]test[.]ts$' },
       to: {
         path: [
-          '^packages/testkit/src/(?!(call|eventually|json-revivers|keys|random|rights-table|secret-finder|ugly-files|workbooks)[.]ts$)',
+          '^packages/testkit/src/(?!(calls/(call|keys)|eventually|files/(unreadable-files|workbooks)|json-revivers|random|rights-table|secrets/secret-finder)[.]ts$)',
           '^(node:)?(child_process|cluster|dgram|http2?|https|net|tls|worker_threads)$',
           '^node_modules/(pg|undici)/',
         ],

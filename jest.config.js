@@ -12,17 +12,17 @@ const project = (displayName, testMatch, leftOut = []) => ({
   testPathIgnorePatterns: ['/node_modules/', '/generated/', ...leftOut],
   modulePathIgnorePatterns: ['<rootDir>/.almanac'],
   transform: {}, // Node takes the types away
-  testRunner: ofTestkit('jest-test-runner'),
+  testRunner: ofTestkit('jest/test-runner'),
 });
 
 const onPostgres = {
-  globalSetup: ofTestkit('jest-global-setup'),
-  globalTeardown: ofTestkit('jest-global-teardown'),
+  globalSetup: ofTestkit('jest/global-setup'),
+  globalTeardown: ofTestkit('jest/global-teardown'),
 };
 const onSystem = {
-  setupFilesAfterEnv: [ofTestkit('jest-watch-secrets')],
-  globalSetup: ofTestkit('jest-system-setup'),
-  globalTeardown: ofTestkit('jest-system-teardown'),
+  setupFilesAfterEnv: [ofTestkit('jest/watch-secrets')],
+  globalSetup: ofTestkit('jest/system-setup'),
+  globalTeardown: ofTestkit('jest/system-teardown'),
 };
 
 const besideSource = ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'scripts/**/*.test.ts'];

@@ -1,4 +1,4 @@
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
 import type { CallContext } from '../src/caller/call-context.ts';

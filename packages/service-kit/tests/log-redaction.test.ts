@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { ServiceError } from '../src/errors.ts';
 import { describeError, isSecretName, loggable } from '../src/observability/log-redaction.ts';
 import { createLogger } from '../src/observability/logger.ts';

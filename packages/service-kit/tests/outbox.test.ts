@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { type BusMessage, UnroutableError } from '../src/messaging/bus/message.ts';

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { watchFetch, watchValue } from '../src/secret-watch.ts';
+import { watchFetch, watchValue } from '../src/secrets/secret-watch.ts';
 
 describe('a watched fetch', () => {
   let server: Server;

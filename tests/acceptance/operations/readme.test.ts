@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { documentedCalls } from '@almanac/testkit/documented-calls';
-import { type RunningSystem, startSystem } from '@almanac/testkit/system';
+import { documentedCalls } from '@almanac/testkit/system/documented-calls';
+import { type RunningSystem, startSystem } from '@almanac/testkit/system/system';
 
 describe('the documentation', () => {
   let system: RunningSystem;

@@ -1,8 +1,8 @@
 // TLS to a real PostgreSQL, by the words of PostgreSQL's own URLs.
 import { join } from 'node:path';
-import { type Certificate, createAuthority } from '@almanac/testkit/certificate';
-import { type MountedFiles, mountFiles } from '@almanac/testkit/mounted-files';
-import { type Cluster, startPostgres } from '@almanac/testkit/postgres';
+import { type MountedFiles, mountFiles } from '@almanac/testkit/files/mounted-files';
+import { type Certificate, createAuthority } from '@almanac/testkit/network/certificate';
+import { type Cluster, startPostgres } from '@almanac/testkit/postgres/postgres';
 import { createLogger } from '../observability/logger.ts';
 import { createPool } from './database.ts';
 import { migrate } from './migrate.ts';

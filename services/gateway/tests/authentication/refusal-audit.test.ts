@@ -1,7 +1,7 @@
 // Calls without the required scope: refused, and reported to the audit log.
 import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
-import { gather } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
+import { gather } from '@almanac/testkit/messaging/bus';
 import { callWith } from '../given.ts';
 import { useNeighbours } from '../neighbours.ts';
 

@@ -4,10 +4,10 @@
 // takes every step.
 
 import { ServiceError } from '@almanac/service-kit/errors';
-import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase } from '@almanac/testkit/postgres';
-import { startTcpProxy } from '@almanac/testkit/tcp-proxy';
+import { gather, startBus } from '@almanac/testkit/messaging/bus';
+import { startTcpProxy } from '@almanac/testkit/network/tcp-proxy';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { createMetadata } from '../../src/service.ts';
 import { type DyingProcess, type KeyedRequest, postKeyed, startDyingProcess } from '../dying-process.ts';
 import { givenTable, type Metadata, startMetadata } from '../given.ts';

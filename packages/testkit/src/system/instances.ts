@@ -6,10 +6,10 @@ import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import pg from 'pg';
-import { createTestKeys } from './keys.ts';
-import { findFreePort } from './ports.ts';
-import { startPostgres } from './postgres.ts';
-import { endService, spawnService, untilReady } from './service-process.ts';
+import { createTestKeys } from '../calls/keys.ts';
+import { findFreePort } from '../network/ports.ts';
+import { startPostgres } from '../postgres/postgres.ts';
+import { endService, spawnService, untilReady } from '../processes/service-process.ts';
 
 export type Instances = {
   /** Base URLs. Each gateway asks an identity of its own, in turn. */

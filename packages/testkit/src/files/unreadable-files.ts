@@ -92,7 +92,7 @@ const files: [string, Content, string, Format?, Style?][] = [
   [
     'an archive of something else',
     zipOf({ 'aa/aa/etc/passwd': 'x' }).then((zip) =>
-      Buffer.from(zip.toString('latin1').replaceAll('aa/aa/', '../../'), 'latin1'),
+      Buffer.from(zip.toString('latin1').replaceAll('aa/aa/', '../../../'), 'latin1'),
     ),
     'damaged or cut short',
   ],

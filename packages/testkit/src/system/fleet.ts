@@ -6,13 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createTestKeys } from '../calls/keys.ts';
+import { eventually } from '../eventually.ts';
+import { findFreePort } from '../network/ports.ts';
+import { startPostgres } from '../postgres/postgres.ts';
+import { endService, spawnService, untilReady } from '../processes/service-process.ts';
 import { type Balancer, type Instance, probe, startBalancer } from './balancer.ts';
-import { eventually } from './eventually.ts';
 import { makeDatabases } from './instances.ts';
-import { createTestKeys } from './keys.ts';
-import { findFreePort } from './ports.ts';
-import { startPostgres } from './postgres.ts';
-import { endService, spawnService, untilReady } from './service-process.ts';
 
 export const fleetServices = ['billing', 'identity', 'data', 'metadata', 'jobs', 'gateway'] as const;
 export type FleetService = (typeof fleetServices)[number];

@@ -4,7 +4,7 @@ import { samePayload } from '@almanac/service-kit/messaging/bus/received-message
 import { createBus } from '@almanac/service-kit/messaging/create-bus';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { z } from 'zod';
-import { eventually } from './eventually.ts';
+import { eventually } from '../eventually.ts';
 
 /** For whoever only looks at what is announced. */
 export const anyPayload = z.looseObject({});

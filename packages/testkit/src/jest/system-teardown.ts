@@ -1,7 +1,8 @@
 // Stops the system that the setup started, and fails the run when a secret stands in a log of any system of the run, or in an
 // answer that refused something. Shows the faults of our own that are in those logs: a test that got a 500 knows no more than that.
-import { holder } from './jest-system-setup.ts';
-import { endRun } from './test-run.ts';
+
+import { endRun } from '../secrets/test-run.ts';
+import { holder } from './system-setup.ts';
 
 const mostFaults = 20;
 

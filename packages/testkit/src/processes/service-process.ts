@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { endProcess } from './processes.ts';
+import { endProcess } from './end-process.ts';
 
-const root = resolve(import.meta.dirname, '../../..');
+const root = resolve(import.meta.dirname, '../../../..');
 // Twelve at once, on a machine with other work, have taken more than two minutes.
 const readyWithinMs = 240_000;
 

@@ -1,5 +1,5 @@
 // Starts one PostgreSQL cluster before the first test of a run, unless the environment already names one.
-import { type Cluster, clusterUrlName, startPostgres } from './postgres.ts';
+import { type Cluster, clusterUrlName, startPostgres } from '../postgres/postgres.ts';
 
 /** Where the teardown finds what the setup started; both run in the same process. */
 export const holder = globalThis as { almanacTestCluster?: Cluster };

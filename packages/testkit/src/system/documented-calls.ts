@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 export type DocumentedCall = { shown: string; answered: string };
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 const mark = '=== next ===';
 
 /**

@@ -1,5 +1,5 @@
 // Ends the PostgreSQL cluster that the global setup started.
-import { holder } from './jest-global-setup.ts';
+import { holder } from './global-setup.ts';
 
 export default async function teardown(): Promise<void> {
   await holder.almanacTestCluster?.stop();

@@ -1,9 +1,9 @@
 // Before the first test of the whole system: starts one here on free ports, unless ALMANAC_BASE_URL names one that runs. With
 // ALMANAC_TEST_CLUSTERS=2 the rows of new accounts are on a second PostgreSQL.
-import { type Cluster, startPostgres } from './postgres.ts';
-import { secondClusterName } from './stored-state.ts';
-import { startSystem, systemHomeName } from './system.ts';
-import { beginRun } from './test-run.ts';
+import { type Cluster, startPostgres } from '../postgres/postgres.ts';
+import { beginRun } from '../secrets/test-run.ts';
+import { secondClusterName } from '../system/stored-state.ts';
+import { startSystem, systemHomeName } from '../system/system.ts';
 
 /** Where the teardown finds what the setup started; both run in the same process. */
 export const holder = globalThis as { almanacTestSystem?: { stop(): Promise<unknown> }; almanacTestCluster?: Cluster };

@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endProcess } from './processes.ts';
-import { watchValue } from './secret-watch.ts';
-import { keepLogs, runWatcher } from './test-run.ts';
+import { endProcess } from '../processes/end-process.ts';
+import { watchValue } from '../secrets/secret-watch.ts';
+import { keepLogs, runWatcher } from '../secrets/test-run.ts';
 
-const root = resolve(import.meta.dirname, '../../..');
+const root = resolve(import.meta.dirname, '../../../..');
 
 /** Names the folder of the system under test, when it was started here. */
 export const systemHomeName = 'ALMANAC_TEST_SYSTEM_HOME';

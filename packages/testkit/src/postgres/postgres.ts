@@ -1,4 +1,4 @@
-// Real PostgreSQL for tests: one embedded cluster for a whole run (jest-global-setup.ts), one
+// Real PostgreSQL for tests: one embedded cluster for a whole run (jest/global-setup.ts), one
 // database for each test file.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCluster, serverCommand } from '@almanac/embedded-postgres/cluster';
 import pg from 'pg';
-import type { Certificate } from './certificate.ts';
-import { eventually } from './eventually.ts';
-import { findFreePort } from './ports.ts';
-import { endProcess } from './processes.ts';
+import { eventually } from '../eventually.ts';
+import type { Certificate } from '../network/certificate.ts';
+import { findFreePort } from '../network/ports.ts';
+import { endProcess } from '../processes/end-process.ts';
 
 export const clusterUrlName = 'ALMANAC_TEST_POSTGRES_URL';
 

@@ -7,7 +7,7 @@ import { migrate, readMigrations } from '@almanac/service-kit/postgres/migrate';
 import pg from 'pg';
 import { clusterUrlName, createTestDatabase, type TestDatabase } from './postgres.ts';
 
-const services = resolve(import.meta.dirname, '../../../services');
+const services = resolve(import.meta.dirname, '../../../../services');
 
 type ServiceName = 'billing' | 'data' | 'identity' | 'jobs' | 'metadata';
 

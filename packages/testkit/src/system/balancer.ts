@@ -1,8 +1,8 @@
 // What stands in front of the instances of a service in a cluster: each new connection goes to the next instance that is ready, and
 // those that are open stay where they are.
 import { connect, createServer, type Socket } from 'node:net';
-import { closeAll, listen, pairSockets } from './paired-sockets.ts';
-import { findFreePort } from './ports.ts';
+import { closeAll, listen, pairSockets } from '../network/paired-sockets.ts';
+import { findFreePort } from '../network/ports.ts';
 
 /** An instance, as its readiness probe sees it; `said` is what the probe got last. */
 export type Instance = { ports: Record<'http' | 'rpc', number>; isReady: boolean; said?: string };
