@@ -1,15 +1,15 @@
-// Time limits that a production system needs and a test must not reach: many tests share a machine,
-// and each asks for much at once.
+// Longer time limits for tests. The limits of production are too short on a machine that runs many
+// tests at once.
 import { connectionTimeout } from '@almanac/service-kit/postgres/database';
 import { unaryDeadline } from '@almanac/service-kit/rpc/client';
 
-const patienceMs = 120_000;
+const limitMs = 120_000;
 
 /**
- * From now on RPCs without a deadline of their own and queries that wait for a connection have two
- * minutes.
+ * Gives RPCs without a deadline, and queries that wait for a connection, two minutes: in this
+ * process, from now on.
  */
 export function waitLonger(): void {
-  unaryDeadline.ms = patienceMs;
-  connectionTimeout.ms = patienceMs;
+  unaryDeadline.ms = limitMs;
+  connectionTimeout.ms = limitMs;
 }

@@ -15,7 +15,7 @@ import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { type Call, createCaller } from '@almanac/testkit/calls/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { anyPayload, gather, startBus } from '@almanac/testkit/messaging/bus';
+import { anyPayload, collectMessages, startBus } from '@almanac/testkit/messaging/bus';
 import { findFreePort } from '@almanac/testkit/network/ports';
 import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
@@ -102,7 +102,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
   const events: BusMessage[] = [];
   const bus = await startBus(busDatabase.url, 'listener');
   await bus.subscribe(samePayload(eventTypes, anyPayload), (message) => void events.push(message));
-  const mails = await gather(bus, 'listener.mail', ['identity.mail.requested']);
+  const mails = await collectMessages(bus, 'listener.mail', ['identity.mail.requested']);
 
   const clients = new Map<string, ReturnType<typeof createRpcClient<'identity'>>>();
   for (const issuer of ['gateway', 'metadata', 'operator', 'jobs'] as const) {

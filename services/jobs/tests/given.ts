@@ -16,7 +16,7 @@ import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import { type Answer, type Call, callHeaders, createCaller } from '@almanac/testkit/calls/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { anyPayload, gather, startBus } from '@almanac/testkit/messaging/bus';
+import { anyPayload, collectMessages, startBus } from '@almanac/testkit/messaging/bus';
 import { findFreePort } from '@almanac/testkit/network/ports';
 import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
@@ -117,7 +117,12 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     samePayload(['jobs.import.finished', 'jobs.export.finished'], anyPayload),
     (message) => void events.push(message),
   );
-  const acts = await gather(listener, 'test.acts', ['jobs.audit.requested'], ({ payload }) => payload as AuditEntry);
+  const acts = await collectMessages(
+    listener,
+    'test.acts',
+    ['jobs.audit.requested'],
+    ({ payload }) => payload as AuditEntry,
+  );
   const url = `http://127.0.0.1:${ports.httpPort}`;
   const operator = createRpcClient(
     'jobs',

@@ -8,7 +8,7 @@ import {
 } from '@almanac/service-kit/caller/call-context';
 import type { TestKeys } from './keys.ts';
 
-/** Account 1, a machine with all scopes and branching; a test states what differs. */
+/** Account 1, an application with all scopes and branching; a test names what differs. */
 export const someClaims: CallClaims = { accountId: 1, scopes: ['api'], branching: true };
 
 /** The headers of a call with these claims. */
@@ -24,7 +24,7 @@ export async function callHeaders(
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into any answer
+// biome-ignore lint/suspicious/noExplicitAny: a test reads any part of an answer
 export type Answer = { status: number; headers: Headers; body: any };
 export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 

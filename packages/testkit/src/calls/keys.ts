@@ -1,4 +1,4 @@
-// Ed25519 keys for call contexts: one per issuer, as the embedded start and deployments configure them.
+// Ed25519 keys for call contexts: one per issuer, as the embedded system and deployments have them.
 import type { Issuer } from '@almanac/service-kit/caller/call-context';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 
@@ -15,7 +15,7 @@ export const issuers = [
 export type TestKeys = {
   privateKeys: Record<Issuer, JWK>;
   publicKeys: { keys: Record<string, unknown>[] };
-  /** What the services read: ALMANAC_CONTEXT_KEYS, and X_CONTEXT_KEY for each issuer X. */
+  /** Variables that services read: ALMANAC_CONTEXT_KEYS, and X_CONTEXT_KEY for each issuer X. */
   env: Record<string, string>;
 };
 
@@ -34,7 +34,7 @@ export async function createTestKeys(): Promise<TestKeys> {
 
 async function createPair(issuer: Issuer) {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { extractable: true });
-  const marks = { kid: issuer, alg: 'EdDSA', use: 'sig' };
+  const attributes = { kid: issuer, alg: 'EdDSA', use: 'sig' };
   const [publicJwk, privateJwk] = await Promise.all([exportJWK(publicKey), exportJWK(privateKey)]);
-  return { issuer, publicJwk: { ...publicJwk, ...marks }, privateJwk: { ...privateJwk, ...marks } };
+  return { issuer, publicJwk: { ...publicJwk, ...attributes }, privateJwk: { ...privateJwk, ...attributes } };
 }

@@ -1,16 +1,17 @@
-// A folder of files as Kubernetes mounts a Secret: what is in it is exchanged as a whole, by a link, while others read it.
+// A folder of files as Kubernetes mounts a Secret: one link is swapped, and all files change at
+// once while services read them.
 import { mkdirSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export type MountedFiles = {
   path(name: string): string;
-  /** Exchanges all files at once. */
+  /** Replaces all files at once. */
   replace(files: Record<string, string>): void;
   remove(): void;
 };
 
-/** Makes the folder with these files in it. */
+/** Makes such a folder with these files. */
 export function mountFiles(files: Record<string, string>): MountedFiles {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-mounted-'));
   const current = join(folder, '..data');

@@ -1,18 +1,19 @@
-// Files as people and programs send them that no importer can read, each with what it is to be told.
+// Files that people and programs send and no importer can read, each with a part of the error that
+// an import reports.
 import { gzipSync } from 'node:zlib';
 import { textRow, workbookOf, zipOf } from './workbooks.ts';
 
 type Content = string | Uint8Array | Promise<Uint8Array>;
 type Format = 'csv' | 'tsv' | 'ndjson' | 'json' | 'xlsx' | 'parquet';
-/** What the sender says of a text. */
+/** What the sender declares about a text. */
 type Style = { encoding?: 'utf-8' | 'utf-16le'; delimiter?: string; quote?: 'none'; hasHeader?: boolean };
 
 export type UnreadableFile = {
   what: string;
   content: Content;
-  /** A part of what is wrong with it. */
+  /** A part of the reported error. */
   problem: string;
-  /** What the sender says it is. */
+  /** The format that the sender declares. */
   format: Format | undefined;
   style: Style | undefined;
 };
@@ -20,12 +21,12 @@ export type UnreadableFile = {
 const windows = (text: string) => Buffer.from(text, 'latin1');
 
 const files: [string, Content, string, Format?, Style?][] = [
-  ['UTF-8 that was said to be, and is not', windows('code\n\xfc\n'), 'not valid UTF-8', 'csv', { encoding: 'utf-8' }],
-  ['UTF-16 that was said to be, and is not', 'a\n1', 'not valid UTF-16', 'csv', { encoding: 'utf-16le' }],
-  ['a mark of no text where nothing is quoted', 'code\n\u0001\n', 'U+0001', 'csv', { quote: 'none' }],
-  ['rows that can be cut in two ways', '7;1,5\n', 'can be cut at "," or at ";"', 'csv', { hasHeader: false }],
-  ['nothing where there is no header', '\n', 'The file is empty.', 'csv', { hasHeader: false }],
-  ['JSON that was said to have no header', '[{"code":1}]', 'can only be CSV or TSV', undefined, { hasHeader: false }],
+  ['declared as UTF-8, and is not', windows('code\n\xfc\n'), 'not valid UTF-8', 'csv', { encoding: 'utf-8' }],
+  ['declared as UTF-16, and is not', 'a\n1', 'not valid UTF-16', 'csv', { encoding: 'utf-16le' }],
+  ['a control character where nothing is quoted', 'code\n\u0001\n', 'U+0001', 'csv', { quote: 'none' }],
+  ['rows that two delimiters fit', '7;1,5\n', 'can be cut at "," or at ";"', 'csv', { hasHeader: false }],
+  ['no row and no header', '\n', 'The file is empty.', 'csv', { hasHeader: false }],
+  ['JSON declared to have no header', '[{"code":1}]', 'can only be CSV or TSV', undefined, { hasHeader: false }],
   ['single quotes that are never closed', "'code','name'\n'A,1\n", 'never closed'],
   ['nothing but line ends', '\n\r\n', 'The file is empty'],
   ['100,000 columns', `${'c,'.repeat(100_000)}c\n`, 'at most 1000 are read'],
@@ -55,12 +56,20 @@ const files: [string, Content, string, Format?, Style?][] = [
     'code,5" size,name\nA,1,2\n',
     'The header line has quotes in the wrong places. Where quotes',
   ],
-  ['quotes that are text, with what to do', 'code\n5"\n', 'the mapping says quote: none; else put'],
+  ['quotes that are text, with advice', 'code\n5"\n', 'the mapping says quote: none; else put'],
   ['a quote that is never closed in its row', 'code,name\nA,1\nB,"2\n', 'The quote that is open in row 3 is never'],
   ['a row of 17 MB', `code,name\nA,${'x'.repeat(17 * 1024 * 1024)}\n`, 'is longer than 16777216 bytes'],
   ['U+0000', 'code,name\nA,\0\n', 'U+0000'],
-  ['an encoding of its own', windows('code,name\nA,\x81\n'), 'not valid UTF-8, nor Windows-1252'],
-  ['UTF-8 that breaks', Buffer.concat([Buffer.from('code,name\nÄ,'), Buffer.from([0xff, 0x0a])]), 'not valid UTF-8'],
+  [
+    'an encoding that is neither UTF-8 nor Windows-1252',
+    windows('code,name\nA,\x81\n'),
+    'not valid UTF-8, nor Windows-1252',
+  ],
+  [
+    'UTF-8 with a broken character',
+    Buffer.concat([Buffer.from('code,name\nÄ,'), Buffer.from([0xff, 0x0a])]),
+    'not valid UTF-8',
+  ],
   [
     'half a UTF-16 character',
     Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from([0x00, 0xd8, 0x41, 0x00])]),
@@ -98,11 +107,11 @@ const files: [string, Content, string, Format?, Style?][] = [
   ],
   ['an archive of an archive', zipOf({ 'a.zip': Buffer.from('PK\u0003\u0004') }), 'not an XLSX workbook'],
   ['an old workbook', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]), 'an old form (.xls)'],
-  ['a workbook that was said to be CSV', workbookOf(textRow('code')), 'not text', 'csv'],
-  ['CSV that was said to be a workbook', 'code,name\n', 'not an XLSX workbook', 'xlsx'],
-  ['CSV that was said to be Parquet', 'code,name\n', 'not a Parquet file', 'parquet'],
-  ['an object that was said to be an array', '{"code":"A"}', 'it begins with [', 'json'],
-  ['Parquet that is only its mark', 'PAR1', 'damaged or cut short'],
+  ['a workbook declared as CSV', workbookOf(textRow('code')), 'not text', 'csv'],
+  ['CSV declared as a workbook', 'code,name\n', 'not an XLSX workbook', 'xlsx'],
+  ['CSV declared as Parquet', 'code,name\n', 'not a Parquet file', 'parquet'],
+  ['an object declared as an array', '{"code":"A"}', 'it begins with [', 'json'],
+  ['Parquet with nothing but its magic number', 'PAR1', 'damaged or cut short'],
 ];
 
 export const unreadableFiles: UnreadableFile[] = files.map(([what, content, problem, format, style]) => ({

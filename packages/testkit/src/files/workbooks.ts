@@ -1,4 +1,4 @@
-// ZIP archives and workbooks, made of the parts they are given.
+// ZIP archives and workbooks, made from their parts.
 import yazl from 'yazl';
 
 /** A ZIP archive of these files. */
@@ -39,6 +39,6 @@ export function workbookOf(rows: string, { texts, styles, workbookPr = '', sheet
   });
 }
 
-/** A row of texts without references, as the plainest programs write them. */
+/** A row of texts without references, as the simplest programs write them. */
 export const textRow = (...texts: string[]): string =>
   `<row>${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('')}</row>`;

@@ -1,7 +1,7 @@
-// Starts one PostgreSQL cluster before the first test of a run, unless the environment already names one.
+// Starts a PostgreSQL cluster before the first test of a run, unless the environment names one.
 import { type Cluster, clusterUrlName, startPostgres } from '../postgres/postgres.ts';
 
-/** Where the teardown finds what the setup started; both run in the same process. */
+/** Holds the cluster for the teardown, which runs in the same process. */
 export const holder = globalThis as { almanacTestCluster?: Cluster };
 
 export default async function setup(): Promise<void> {

@@ -1,4 +1,4 @@
-// Ends the PostgreSQL cluster that the global setup started.
+// Stops the PostgreSQL cluster that the global setup started.
 import { holder } from './global-setup.ts';
 
 export default async function teardown(): Promise<void> {

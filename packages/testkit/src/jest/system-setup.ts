@@ -1,11 +1,11 @@
-// Before the first test of the whole system: starts one here on free ports, unless ALMANAC_BASE_URL names one that runs. With
-// ALMANAC_TEST_CLUSTERS=2 the rows of new accounts are on a second PostgreSQL.
+// Starts a system on free ports before its first test, unless ALMANAC_BASE_URL names a running one.
+// With ALMANAC_TEST_CLUSTERS=2 the rows of new accounts are in a second PostgreSQL.
 import { type Cluster, startPostgres } from '../postgres/postgres.ts';
 import { beginRun } from '../secrets/test-run.ts';
 import { secondClusterName } from '../system/stored-state.ts';
 import { startSystem, systemHomeName } from '../system/system.ts';
 
-/** Where the teardown finds what the setup started; both run in the same process. */
+/** Holds the system and the cluster for the teardown, which runs in the same process. */
 export const holder = globalThis as { almanacTestSystem?: { stop(): Promise<unknown> }; almanacTestCluster?: Cluster };
 
 export default async function setup(): Promise<void> {

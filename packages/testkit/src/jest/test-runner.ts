@@ -1,7 +1,8 @@
-// Runs one test file for Jest (its option `testRunner`). Node imports the file itself, beside the
-// modules that earlier files of the worker have loaded; Jest's own way evaluates express, grpc-js
-// and Prisma again for every file. jest-circus runs the tests as ever: time limits, hooks, `-t` and
-// the text of failures are Jest's. Setup files export a function, called for each file.
+// Runs one test file for Jest (its option `testRunner`). Node imports the file and reuses the
+// modules that earlier files of the worker have loaded; Jest's own runner evaluates express,
+// grpc-js and Prisma again for every file. jest-circus runs the tests: time limits, hooks, `-t` and
+// the text of failures are Jest's. Setup files export a function, which is called for each test
+// file.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
@@ -15,12 +16,12 @@ const globals = { describe, it, test, beforeAll, beforeEach, afterAll, afterEach
 
 process.setMaxListeners(0); // each logger that writes to standard output adds one
 
-// A server or child process that is still there after a file's last hook has this long to go.
-const goesWithinMs = 120_000;
+// How long a server or child process may stay open after the last hook of a file.
+const closesWithinMs = 120_000;
 
 /**
- * Runs the tests of the file at `path`. The file fails, too, by rejections that nothing handles and
- * by what it leaves open.
+ * Runs the tests of the file at `path`. Unhandled rejections, and servers or child processes left
+ * open, fail the file, too.
  */
 export default async function runTestFile(
   globalConfig: Config.GlobalConfig,
@@ -29,7 +30,7 @@ export default async function runTestFile(
   _runtime: unknown,
   path: string,
 ): Promise<TestResult> {
-  const restore = keepProcess();
+  const restore = saveProcessState();
   const open = countOpen();
   const rejections = new Map<Promise<unknown>, unknown>();
   const reject = (reason: unknown, promise: Promise<unknown>) => void rejections.set(promise, reason);
@@ -39,7 +40,7 @@ export default async function runTestFile(
   const state = circus.getState();
   if (globalConfig.testTimeout) state.testTimeout = globalConfig.testTimeout;
   if (globalConfig.testNamePattern) state.testNamePattern = new RegExp(globalConfig.testNamePattern, 'i');
-  // Jest's console shows the lines of a file together, under its name.
+  // Jest's console shows the lines of a file under its name.
   Object.assign(globalThis, globals, { console: environment.global.console });
   jestExpect.setState({ testPath: path });
   try {
@@ -92,10 +93,8 @@ function toAssertionResult({ testPath, status, errors, ...result }: Circus.TestR
   };
 }
 
-/**
- * Notes what a test file may change in the process; answers how to set it back for the next file.
- */
-function keepProcess(): () => void {
+/** Saves the globals, environment and folder of the process; the result restores them. */
+function saveProcessState(): () => void {
   const { console, fetch } = globalThis;
   const env = { ...process.env };
   const folder = process.cwd();
@@ -117,12 +116,12 @@ function countOpen(): Open {
   return open;
 }
 
-/** What is open beyond `before`, in words; waits a while for it to go. */
+/** A sentence for each kind of resource of which more are open than `before`, after a wait. */
 async function findLeftOpen(before: Open): Promise<string[]> {
   const leftOpen = () => {
     const now = countOpen();
     return (Object.keys(kinds) as (keyof Open)[]).filter((kind) => now[kind] > before[kind]);
   };
-  for (const deadline = Date.now() + goesWithinMs; Date.now() < deadline && leftOpen().length > 0; ) await sleep(20);
-  return leftOpen().map((kind) => `This file leaves a ${kinds[kind]} open.`);
+  for (const deadline = Date.now() + closesWithinMs; Date.now() < deadline && leftOpen().length > 0; ) await sleep(20);
+  return leftOpen().map((kind) => `This test file leaves a ${kinds[kind]} open.`);
 }

@@ -1,4 +1,4 @@
-// Before each test file of the whole system: every request it makes is watched for secrets, whatever client it uses.
+// Watches every request of a test file of the system for secrets, whichever client sends it.
 import { watchFetch } from '../secrets/secret-watch.ts';
 import { runWatcher } from '../secrets/test-run.ts';
 

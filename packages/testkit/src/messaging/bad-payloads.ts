@@ -1,4 +1,4 @@
-// What a message of the bus may hold when somebody else than a service wrote it: nothing here is the payload of any event.
+// Payloads that no event has: what a message may hold that no service of ours published.
 const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
 
 export const badPayloads = [

@@ -1,4 +1,4 @@
-// The bus as tests take part in it: heard from the first word on, and what a queue brings noted once.
+// A bus connection for tests, and collected messages.
 import type { Bus, BusMessage } from '@almanac/service-kit/messaging/bus/bus';
 import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { createBus } from '@almanac/service-kit/messaging/create-bus';
@@ -6,10 +6,10 @@ import { createLogger } from '@almanac/service-kit/observability/logger';
 import { z } from 'zod';
 import { eventually } from '../eventually.ts';
 
-/** For whoever only looks at what is announced. */
+/** Accepts any payload: for tests that only collect messages. */
 export const anyPayload = z.looseObject({});
 
-/** Connects as this service; what is announced from now on is heard. A bus started alone may need a moment more. */
+/** Connects as this service, and waits until the bus is ready: it receives all later messages. */
 export async function startBus(url: string, service: string): Promise<Bus> {
   const logger = createLogger(service, 'silent');
   const bus = createBus(url, { service, instance: `${service}-test`, logger });
@@ -21,10 +21,10 @@ export async function startBus(url: string, service: string): Promise<Bus> {
 }
 
 /**
- * Takes messages from a queue of its own. The bus brings each at least once and promises no order: here each is once, and they
- * stand in the order in which they were announced.
+ * Collects the messages of these types from a queue of its own. The bus delivers at least once and
+ * in no promised order; the list has each message once, in the order of their times.
  */
-export async function gather<T extends object = BusMessage>(
+export async function collectMessages<T extends object = BusMessage>(
   bus: Bus,
   queue: string,
   types: string[],

@@ -1,33 +1,37 @@
-// Certificates for a test's own TLS servers and clients, made on the spot: no private key lies in the repository, and nothing expires.
+// Certificates for the TLS servers and clients of a test, made while it runs: the repository holds
+// no private key, and nothing expires.
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
 export type Certificate = { key: string; cert: string };
 
-type Wishes = {
-  /** Host names and IPv4 addresses it is good for; the first is its subject. */
+type IssueOptions = {
+  /** Host names and IPv4 addresses it is valid for; the first is its subject. */
   names?: string[];
-  /** When it ends, in days from now: negative, and it has expired. */
+  /** When it expires, in days from now; negative: it has expired. */
   days?: number;
 };
 
 export type Authority = {
-  /** What those who trust it are given. */
+  /** The certificate that clients and servers trust. */
   cert: string;
-  /** A certificate with its key, for servers and clients alike; by default for localhost and 127.0.0.1, for a month. */
-  issue(wishes?: Wishes): Certificate;
+  /**
+   * A certificate with its key, for a server or a client; by default for localhost and 127.0.0.1
+   * and for 30 days.
+   */
+  issue(options?: IssueOptions): Certificate;
 };
 
-const here = ['localhost', '127.0.0.1'];
+const localNames = ['localhost', '127.0.0.1'];
 
-/** An authority of a test's own. Each has a name of its own. */
+/** A certificate authority for one test, with a name that no other has. */
 export function createAuthority(): Authority {
   const name = `Authority ${randomBytes(4).toString('hex')}`;
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const own = { subject: name, issuer: name, publicKey: keys.publicKey, signer: keys.privateKey };
   return {
     cert: write({ ...own, days: 30, extensions: [isAuthority] }),
-    issue: ({ names = here, days = 30 } = {}) => {
+    issue: ({ names = localNames, days = 30 } = {}) => {
       const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
       const subject = names[0] as string;
       const extensions = [alternativeNames(names)];
@@ -39,18 +43,18 @@ export function createAuthority(): Authority {
   };
 }
 
-/** One that vouches for itself, for localhost and 127.0.0.1, from yesterday on for a month. */
+/** A self-signed certificate for localhost and 127.0.0.1, from yesterday on for 30 days. */
 export function createCertificate(): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const names = { subject: 'localhost', issuer: 'localhost' };
-  const extensions = [alternativeNames(here), isAuthority];
+  const extensions = [alternativeNames(localNames), isAuthority];
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
     cert: write({ ...names, publicKey, signer: privateKey, days: 30, extensions }),
   };
 }
 
-type Content = {
+type Fields = {
   subject: string;
   issuer: string;
   publicKey: KeyObject;
@@ -60,7 +64,7 @@ type Content = {
 };
 
 // RFC 5280, 4.1.
-function write({ subject, issuer, publicKey, signer, days, extensions }: Content): string {
+function write({ subject, issuer, publicKey, signer, days, extensions }: Fields): string {
   const algorithm = sequence(oid('2a8648ce3d040302')); // ecdsa-with-SHA256
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))), // version 3
@@ -98,7 +102,7 @@ function alternativeNames(names: string[]): Buffer {
   return extension('551d11', sequence(...entries));
 }
 
-// UTCTime, good until 2049.
+// UTCTime, valid until 2049.
 function time(days: number): Buffer {
   const text = new Date(Date.now() + days * 86_400_000).toISOString().replace(/[-:T]|\.\d+/g, '');
   return der(0x17, Buffer.from(text.slice(2)));

@@ -1,7 +1,7 @@
-// What stands between two sides, as the proxies of tests do, has a connection to each; neither outlives the other.
+// A proxy of a test has a connection to each of two sides; neither outlives the other.
 import type { Server, Socket } from 'node:net';
 
-/** Lets each of the two end with the other; `open` has both until then. */
+/** Closes each of the two when the other closes; `open` has both until then. */
 export function pairSockets(client: Socket, upstream: Socket, open: Set<Socket>): void {
   for (const [socket, other] of [
     [client, upstream],
@@ -16,7 +16,7 @@ export function pairSockets(client: Socket, upstream: Socket, open: Set<Socket>)
   }
 }
 
-/** Listens on the port of this machine; rejects when it can't be had. */
+/** Listens on this port of 127.0.0.1; rejects when it is in use. */
 export function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -27,7 +27,7 @@ export function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Ends the server and every connection that is open; returns when it has. */
+/** Closes the server and every open connection; resolves when all are closed. */
 export async function closeAll(server: Server, open: Set<Socket>): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   for (const socket of open) socket.destroy();

@@ -1,17 +1,21 @@
-// Ports for what tests start.
+// Free ports for the servers that tests start.
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-// Below the ports that systems give to outgoing connections and to whoever asks for any (32768 and up on Linux), which could
-// take one before its owner does or while its owner is away for a moment; and below those of an embedded system (20000 and up).
+// Below the ephemeral ports of the operating system (32768 and up on Linux), so that no outgoing
+// connection takes one while its owner starts or restarts; below those of an embedded system, too
+// (20000 and up).
 const lowest = 10_000;
 const highest = 20_000;
-const mostTries = 200;
+const maxTries = 200;
 
-/** A TCP port of 127.0.0.1 that nobody listens on, that nobody is given by the operating system, and that no other call answers while this process lives. */
+/**
+ * A free TCP port of 127.0.0.1. No other call answers it while this process lives, and the
+ * operating system assigns it to no connection.
+ */
 export async function findFreePort(): Promise<number> {
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     const port = randomInt(lowest, highest);
     if ((await reserve(port)) && (await isFree(port))) return port;
   }
@@ -19,8 +23,9 @@ export async function findFreePort(): Promise<number> {
 }
 
 /**
- * Tells other calls, those of other processes too, that the port is taken, though its owner may not listen yet: a system of many
- * services takes minutes to start. Whoever has the UDP port of the same number has it, and nothing that tests start listens on one.
+ * Reserves the port against other calls, also of other processes, before its owner listens: a
+ * system of many services takes minutes to start. Holding the UDP port of the same number is the
+ * reservation; no server of the tests listens on UDP.
  */
 function reserve(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// Real PostgreSQL for tests: one embedded cluster for a whole run (jest/global-setup.ts), one
-// database for each test file.
+// Real PostgreSQL for tests: one cluster for a whole run (jest/global-setup.ts), one database for
+// each test file.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, statSync, writeFileSync } from 'node:fs';
@@ -17,15 +17,15 @@ export const clusterUrlName = 'ALMANAC_TEST_POSTGRES_URL';
 
 export type Cluster = {
   url: string;
-  /** Stops the server and starts it again: as an administrator does, or as if it had crashed. */
+  /** Restarts the server: as an administrator does (`fast`), or as after a crash (`immediate`). */
   restart: (how: 'fast' | 'immediate') => Promise<void>;
-  /** Starts it again with TLS for those who ask for it, and this certificate. */
-  certify: (certificate: Certificate) => Promise<void>;
+  /** Restarts the server with this certificate; clients may then use TLS. */
+  enableTls: (certificate: Certificate) => Promise<void>;
   stop: () => Promise<void>;
 };
 export type TestDatabase = { url: string; drop: () => Promise<void> };
 
-// Nothing here outlives the run, so nothing is forced to disk.
+// The data doesn't outlive the run, so nothing is flushed to disk.
 const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -46,9 +46,8 @@ const isNotInUse = (error: unknown) => (error as { code?: string }).code !== obj
 const signals = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const;
 
 /**
- * Starts a PostgreSQL cluster of its own on a free port, in a new folder of `parent`; `stop` ends
- * it and removes the folder. `more`: settings that differ from those of tests, which trust that
- * nothing crashes.
+ * Starts a PostgreSQL cluster on a free port, in a new folder of `parent`; `stop` ends it and
+ * removes the folder. `more` overrides the settings, which don't survive a crash.
  */
 export async function startPostgres({ parent = tmpdir(), more = {} }: Options = {}): Promise<Cluster> {
   const folder = join(parent, `almanac-postgres-${process.pid}-${randomBytes(4).toString('hex')}`);
@@ -73,7 +72,7 @@ export async function startPostgres({ parent = tmpdir(), more = {} }: Options = 
       lines.splice(0, lines.length - 20);
     });
     server.on('error', (error) => lines.push(error.message));
-    await accepting(server, url);
+    await untilAccepting(server, url);
   };
   const stop = async () => {
     process.removeListener('exit', endAtExit);
@@ -92,7 +91,7 @@ export async function startPostgres({ parent = tmpdir(), more = {} }: Options = 
     await end(how);
     await start();
   };
-  const certify = async ({ cert, key }: Certificate) => {
+  const enableTls = async ({ cert, key }: Certificate) => {
     const { uid, gid } = statSync(folder);
     for (const [name, text] of Object.entries({ 'server.crt': cert, 'server.key': key })) {
       writeFileSync(join(folder, name), text, { mode: 0o600 });
@@ -101,10 +100,10 @@ export async function startPostgres({ parent = tmpdir(), more = {} }: Options = 
     ssl = 'on';
     await restart('fast');
   };
-  return { url, restart, certify, stop };
+  return { url, restart, enableTls, stop };
 }
 
-async function accepting(server: ChildProcess, url: string): Promise<void> {
+async function untilAccepting(server: ChildProcess, url: string): Promise<void> {
   for (const deadline = Date.now() + startWithinMs; Date.now() < deadline; ) {
     if (server.exitCode !== null || server.signalCode !== null) break;
     const client = new pg.Client({ connectionString: url });
@@ -124,8 +123,8 @@ async function accepting(server: ChildProcess, url: string): Promise<void> {
 type DatabaseOptions = { clusterUrl?: string | undefined; template?: string };
 
 /**
- * An empty database in the run's cluster, or another one, or a copy of a template. Call `drop` when
- * the test file is done; connections left open are ended.
+ * An empty database, or a copy of a template, in the run's cluster or another one. Call `drop` when
+ * the test file is done; it ends open connections.
  */
 export async function createTestDatabase(
   name = 'test',
@@ -134,13 +133,13 @@ export async function createTestDatabase(
   if (!clusterUrl)
     throw new Error(`${clusterUrlName} is not set: run tests with jest, whose global setup starts PostgreSQL.`);
   const database = `${name.replace(/[^a-z0-9_]/gi, '_').toLowerCase()}_${randomBytes(5).toString('hex')}`;
-  // A connection that has just left the template may still be counted.
+  // PostgreSQL may still count a closed connection to the template.
   await eventually(() => execute(clusterUrl, `create database "${database}" template "${template}"`), {
     isFinal: isNotInUse,
   });
   const url = new URL(clusterUrl);
   url.pathname = `/${database}`;
-  // Its connections are told to go, and on a busy machine are not gone at once.
+  // PostgreSQL ends the connections first, which takes a moment on a busy machine.
   const drop = () =>
     eventually(() => execute(clusterUrl, `drop database if exists "${database}" with (force)`), {
       isFinal: isNotInUse,

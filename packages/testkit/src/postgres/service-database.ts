@@ -1,5 +1,5 @@
-// A database of a service, migrated: a copy of a template that the first test file of a run makes,
-// in tens of milliseconds.
+// A migrated database of a service, in tens of milliseconds: a copy of a template that the first
+// test file of a run makes.
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createLogger } from '@almanac/service-kit/observability/logger';
@@ -14,8 +14,8 @@ type ServiceName = 'billing' | 'data' | 'identity' | 'jobs' | 'metadata';
 const templates = new Map<ServiceName, Promise<string>>();
 
 /**
- * A database of this service in the run's cluster, as its migrations leave it. Call `drop` when the
- * test file is done.
+ * A database of this service in the run's cluster, with all migrations applied. Call `drop` when
+ * the test file is done.
  */
 export async function createServiceDatabase(service: ServiceName): Promise<TestDatabase> {
   const template = templates.get(service) ?? makeTemplate(service);
@@ -23,8 +23,8 @@ export async function createServiceDatabase(service: ServiceName): Promise<TestD
   return createTestDatabase(service, { template: await template });
 }
 
-// Named by its migrations: a cluster that outlives the run keeps no stale one. The advisory lock
-// makes the other worker wait.
+// The name has a hash of the migrations, so that a cluster that outlives the run has no stale
+// template. The advisory lock makes the other worker wait.
 async function makeTemplate(service: ServiceName): Promise<string> {
   const directory = resolve(services, service, 'prisma/migrations');
   const hash = createHash('sha256')

@@ -1,12 +1,12 @@
-// Ending processes within a bound: a test that waits for ever says less than one that fails.
+// Ends processes within a limit: a test that fails says more than one that hangs.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
 const killAfterMs = 60_000;
 
 /**
- * Ends a process with the signal and waits until it has; kills it when it is still there after `withinMs`. Answers its exit code,
- * which is null when a signal ended it.
+ * Ends a process with the signal and waits for its exit; kills it after `withinMs`. Answers its
+ * exit code, which is null when a signal ended it.
  */
 export async function endProcess(
   child: ChildProcess,

@@ -1,14 +1,17 @@
-// A service as a process of its own, to be killed as processes are.
+// Runs a service as a separate process, which a test can kill.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { endProcess } from './end-process.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
-// Twelve at once, on a machine with other work, have taken more than two minutes.
+// Twelve at once on a busy machine have taken more than two minutes.
 const readyWithinMs = 240_000;
 
-/** Starts it with these settings only; see `untilReady`. `from`: a folder of other code than this (released-code.ts). */
+/**
+ * Starts the service with these environment variables only; then wait with `untilReady`. `from`:
+ * the root of another version of the code (released-code.ts).
+ */
 export function spawnService(service: string, env: Record<string, string | undefined>, from = root): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `services/${service}/src/main.ts`], {
     cwd: from,
@@ -17,18 +20,18 @@ export function spawnService(service: string, env: Record<string, string | undef
   });
 }
 
-/** Returns when it serves; throws when it has ended instead. */
+/** Resolves when the service is ready; throws when it ends first. */
 export async function untilReady(service: string, child: ChildProcess): Promise<void> {
   const timeout = AbortSignal.timeout(readyWithinMs);
-  const left = once(child, 'exit', { signal: timeout }).then(() => {
+  const ended = once(child, 'exit', { signal: timeout }).then(() => {
     throw new Error(`${service} ended before it was ready.`);
   });
-  const said = once(child, 'message', { signal: timeout });
-  left.catch(() => {}); // it will leave some day
-  await Promise.race([said, left]);
+  const ready = once(child, 'message', { signal: timeout });
+  ended.catch(() => {}); // a later end is no failure
+  await Promise.race([ready, ended]);
 }
 
-/** Ends it, by default as a supervisor does, and waits until it has. */
+/** Ends the service, by default as a supervisor does, and waits for its exit. */
 export async function endService(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   await endProcess(child, signal);
 }

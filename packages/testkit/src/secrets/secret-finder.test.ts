@@ -5,7 +5,7 @@ describe('the search for secrets in logs', () => {
   const find = createFinder([
     { kind: 'a password', value: secret },
     { kind: 'a client secret', value: 'abcdefgh-ijklmnop' },
-    { kind: 'too short to tell', value: 'info' },
+    { kind: 'too short to recognise', value: 'info' },
     { kind: 'an access token', value: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLWl0' },
   ]);
 
@@ -13,7 +13,7 @@ describe('the search for secrets in logs', () => {
     expect(find(`{"level":"info","msg":"before ${form} after"}\n`)).toMatchObject([{ kind: 'a password', line: 1 }]);
   });
 
-  it('knows at least the forms of addresses, forms, JSON, pages and headers', () => {
+  it('knows the encodings of addresses, forms, JSON, pages and headers', () => {
     expect(formsOf(secret)).toEqual([
       'p&ss "w/ö+rd\\ 1',
       'p%26ss%20%22w%2F%C3%B6%2Brd%5C%201',
@@ -26,7 +26,7 @@ describe('the search for secrets in logs', () => {
     ]);
   });
 
-  it('tells the line, and shows what is around without the secret', () => {
+  it('reports the line, and shows the text around the secret without it', () => {
     const log = 'first\nsecond\n{"a":1,"secret":"abcdefgh-ijklmnop","b":2}\nabcdefgh-ijklmnop';
     expect(find(log)).toEqual([
       { kind: 'a client secret', line: 3, text: '{"a":1,"secret":"[here]","b":2}' },
@@ -34,16 +34,16 @@ describe('the search for secrets in logs', () => {
     ]);
   });
 
-  it('finds a token by its signature, and tokens, keys and hashes it was never told of by their shape', () => {
+  it('finds a token by its signature, and unknown tokens, keys and hashes by their shape', () => {
     expect(find('x c2lnbmF0dXJlLW9mLWl0 y')).toMatchObject([{ kind: 'an access token' }]);
-    const strange = [
+    const unknown = [
       'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIyIn0.YW5vdGhlci1vbmU',
       'postgres://almanac:hunter2@db/x',
       '$argon2id$v=19$m=19456$abc',
       '{"kty":"OKP","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"}',
       '-----BEGIN PRIVATE KEY-----',
     ];
-    for (const text of strange) expect(find(`x ${text} y`)).toHaveLength(1);
+    for (const text of unknown) expect(find(`x ${text} y`)).toHaveLength(1);
   });
 
   it('finds nothing where there is nothing', () => {

@@ -1,14 +1,14 @@
-// Looks for secrets in logs: known ones in every form in which they could have got there, and whatever has a secret's shape.
+// Finds secrets in logs: known ones in every encoding, and texts with the shape of a secret.
 
 export type Secret = { kind: string; value: string };
 
-/** Where one was found; the line is told without it. */
+/** A found secret; `text` is its line without the secret. */
 export type Leak = { kind: string; line: number; text: string };
 
-/** Shorter values stand in logs by chance. */
+/** Shorter values occur in logs by chance. */
 export const shortestSecret = 12;
 
-// JSON Web Tokens, passwords in URLs, hashes of passwords and private keys, whoever made them.
+// Texts that look like a secret, whether a test has seen them or not.
 const shapes: [string, RegExp][] = [
   ['a JSON Web Token', /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/g],
   ['a password in a URL', /\w:\/\/[^\s/@:"\\]*:(?!\[redacted\])[^\s/@"\\]+@/g],
@@ -16,9 +16,9 @@ const shapes: [string, RegExp][] = [
   ['a private key', /-----BEGIN [A-Z ]*PRIVATE KEY-----|"d":"[\w-]{20,}"/g],
 ];
 
-/** The forms of a value that are the value to whoever reads the log. */
+/** The encodings from which a reader of a log gets the value. */
 export function formsOf(value: string): string[] {
-  // Of a token the signature is searched for: without it the rest is no token, and with it the rest is not far.
+  // A token is found by its signature: the rest is no token without it.
   const [, , signature] = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? value.split('.') : [];
   if (signature !== undefined) return [signature];
   const bytes = Buffer.from(value);
@@ -35,9 +35,9 @@ export function formsOf(value: string): string[] {
   return [...new Set(forms)];
 }
 
-/** Finds any of the secrets, in one walk over the text however many they are. */
+/** Makes a search for all of these secrets, in one pass over a text. */
 export function createFinder(secrets: Iterable<Secret>): (text: string | Buffer) => Leak[] {
-  const wanted = new Map<number, { kind: string; bytes: Buffer }[]>();
+  const byFirstBytes = new Map<number, { kind: string; bytes: Buffer }[]>();
   const known = new Set<string>();
   for (const { kind, value } of secrets) {
     if (value.length < shortestSecret) continue;
@@ -46,22 +46,22 @@ export function createFinder(secrets: Iterable<Secret>): (text: string | Buffer)
       known.add(form);
       const bytes = Buffer.from(form);
       const start = bytes.readInt32LE(0);
-      wanted.set(start, [...(wanted.get(start) ?? []), { kind, bytes }]);
+      byFirstBytes.set(start, [...(byFirstBytes.get(start) ?? []), { kind, bytes }]);
     }
   }
   const firstBytes = new Uint8Array(256);
-  for (const list of wanted.values()) for (const { bytes } of list) firstBytes[bytes[0] as number] = 1;
+  for (const list of byFirstBytes.values()) for (const { bytes } of list) firstBytes[bytes[0] as number] = 1;
 
   return (text) => {
     const bytes = Buffer.isBuffer(text) ? text : Buffer.from(text);
     const found: (Leak & { at: number })[] = [];
     for (let at = 0; at + shortestSecret <= bytes.length; at++) {
       if (firstBytes[bytes[at] as number] === 0) continue;
-      for (const candidate of wanted.get(bytes.readInt32LE(at)) ?? [])
+      for (const candidate of byFirstBytes.get(bytes.readInt32LE(at)) ?? [])
         if (candidate.bytes.equals(bytes.subarray(at, at + candidate.bytes.length)))
           found.push(leakAt(bytes, at, candidate.bytes.length, candidate.kind));
     }
-    const latin = bytes.toString('latin1'); // one character a byte, so that places agree
+    const latin = bytes.toString('latin1'); // one character a byte, so that offsets agree
     for (const [kind, shape] of shapes)
       for (const match of latin.matchAll(shape)) found.push(leakAt(bytes, match.index, match[0].length, kind));
     return found.sort((a, b) => a.at - b.at).map(({ at: _at, ...leak }) => leak);
@@ -80,7 +80,10 @@ function leakAt(bytes: Buffer, at: number, length: number, kind: string): Leak &
   return { at, kind, line, text: `${before}[here]${after}` };
 }
 
-/** The leaks as a person reads them; empty when there is none. Many of a kind are told once with their number. */
+/**
+ * The leaks as text, empty without any. Leaks of one kind in one place are one entry, with their
+ * number.
+ */
 export function describeLeaks(leaks: (Leak & { place: string })[]): string {
   const groups = Map.groupBy(leaks, ({ kind, place }) => `${place}: ${kind}`);
   return [...groups]

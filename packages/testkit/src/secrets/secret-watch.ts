@@ -1,16 +1,20 @@
-// Sees every secret that goes over HTTP between tests and the system, whoever sends it: passwords, client secrets, tokens, codes,
-// cookies, CSRF tokens, signatures of links. Afterwards none of them may stand in a log (secret-finder.ts).
+// Collects the secrets that tests and the system exchange over HTTP: passwords, client secrets,
+// tokens, codes, cookies, CSRF tokens, signatures of links. None of them may appear in a log
+// (secret-finder.ts).
 import type { Secret } from './secret-finder.ts';
 
 export type Watcher = {
   secret(secret: Secret): void;
-  /** A field or parameter that is no secret: a hostile text that a test puts everywhere, also where a secret is due, is none. */
+  /**
+   * A field or parameter that is no secret. A hostile text that a test sends in every field, also
+   * as a password, is none either.
+   */
   plain?(value: string): void;
-  /** An answer that says no: nothing secret may stand in it either. */
+  /** An answer with an error status: it may contain no secret either. */
   refusal?(answer: { method: string; path: string; status: number; body: string }): void;
 };
 
-/** By the name of a property, form field or query parameter. */
+/** The kind of secret, by the name of a property, form field or query parameter. */
 const kinds = new Map([
   ['password', 'a password'],
   ['new_password', 'a password'],
@@ -31,7 +35,7 @@ const kinds = new Map([
   ['d', 'a private key'],
 ]);
 
-/** `inner`, watched. */
+/** `inner`, with what it sends and receives reported to the watcher. */
 export function watchFetch(inner: typeof fetch, watcher: Watcher): typeof fetch {
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined;
@@ -56,7 +60,7 @@ function watchHeaders(headers: Headers, { secret }: Watcher): void {
 
 function watchCookie(pair: string, secret: Watcher['secret']): void {
   const [name = '', ...value] = (pair.split(';')[0] as string).split('=');
-  // The authorization request that waits for a log-in is no secret, and stands in the pages' forms.
+  // The authorization request that waits for a log-in is no secret; forms of pages contain it.
   if (!name.endsWith('request')) secret({ kind: `a cookie (${name})`, value: value.join('=') });
 }
 
@@ -77,15 +81,15 @@ async function watchAnswer(answer: Response, method: string, url: URL, watcher: 
   const text = await answer
     .clone()
     .text()
-    .catch(() => ''); // cut off; whoever reads the answer itself will be told
+    .catch(() => ''); // cut off: the reader of the answer itself gets the error
   if (answer.status < 400) watchText(text, watcher);
   else watcher.refusal?.({ method, path: url.pathname, status: answer.status, body: withoutHiddenFields(text) });
 }
 
-// A form that is shown again carries its CSRF token as before.
+// A form that is shown again has its CSRF token as before.
 const withoutHiddenFields = (html: string) => html.replace(/<input type="hidden"[^>]*>/g, '');
 
-/** Sees the secrets of a JSON text, a form or a page. */
+/** Reports the secrets of a JSON text, a form or a page. */
 function watchText(text: string, watcher: Watcher): void {
   if (/^\s*[[{]/.test(text)) {
     try {
@@ -97,7 +101,7 @@ function watchText(text: string, watcher: Watcher): void {
       watchParameters(new URLSearchParams({ [name]: value }), watcher);
 }
 
-/** Sees the secrets of a value as JSON has them: by the names of properties, and in links. */
+/** Reports the secrets of a JSON value: by the names of properties, and in links. */
 export function watchValue(value: unknown, watcher: Watcher): void {
   if (Array.isArray(value)) for (const item of value) watchValue(item, watcher);
   else if (typeof value === 'object' && value !== null)

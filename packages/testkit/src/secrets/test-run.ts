@@ -1,5 +1,5 @@
-// What one run of tests against a whole system leaves behind to be looked through at its end: the secrets its tests met, the
-// answers that refused something, and the logs of every system it started.
+// The folder of one run of tests against a system: the secrets that its tests saw, the answers to
+// refused requests, and the logs of every system of the run. They are searched at the end.
 import {
   appendFileSync,
   cpSync,
@@ -18,19 +18,19 @@ import { type Watcher, watchValue } from './secret-watch.ts';
 
 const folderName = 'ALMANAC_TEST_RUN_FOLDER';
 
-/** Begins a run; its folder is readable by its owner only. */
+/** Begins a run; only its owner can read its folder. */
 export function beginRun(): void {
   process.env[folderName] = mkdtempSync(join(tmpdir(), 'almanac-run-'));
 }
 
 const faultTexts = [toServiceError(undefined).message, 'a request could not be served'];
-const noted = new Set<string>();
+const recorded = new Set<string>();
 
-/** Notes for the end of the run; nothing outside of one. */
+/** Records secrets and refusals for the end of the run; outside a run it does nothing. */
 export const runWatcher: Watcher = {
   secret: ({ kind, value }) => {
-    if (value.length < shortestSecret || noted.has(value)) return;
-    noted.add(value);
+    if (value.length < shortestSecret || recorded.has(value)) return;
+    recorded.add(value);
     append('secrets.jsonl', { kind, value });
   },
   refusal: (answer) => append('refusals.jsonl', answer),
@@ -41,7 +41,7 @@ function append(file: string, entry: object): void {
   if (folder) appendFileSync(join(folder, file), `${JSON.stringify(entry)}\n`);
 }
 
-/** Keeps the logs of a system that has ended, what it printed, and notes the secrets it was made with. */
+/** Keeps the logs and the output of a system that has ended, and records its own secrets. */
 export function keepLogs(home: string, output: string): void {
   const folder = process.env[folderName];
   if (!folder || !existsSync(home)) return;
@@ -56,8 +56,8 @@ export function keepLogs(home: string, output: string): void {
 }
 
 /**
- * Ends the run: looks through all that was kept and takes it away. Answers what stands where it must not, in words, and the lines in
- * which services tell of faults of their own: what a caller heard as a 500.
+ * Ends the run: searches all that was kept and deletes it. Answers the leaked secrets as text, and
+ * the log lines of internal errors, which callers got as a 500.
  */
 export function endRun(): { files: number; secrets: number; leaks: string; faults: string[] } {
   const folder = process.env[folderName] as string;

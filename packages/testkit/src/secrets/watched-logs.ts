@@ -1,40 +1,39 @@
-// The log of a service that runs in the test's own process, looked through for every secret that
-// its test met.
+// The log of a service that runs in the process of its test, searched for every secret that the
+// test saw.
 import { createFinder, describeLeaks, type Secret } from './secret-finder.ts';
 import { type Watcher, watchFetch, watchValue } from './secret-watch.ts';
 
 export type WatchedLog = {
-  /** Where the service writes its lines, at the finest level. */
+  /** Receives the lines of the service, at the finest level. */
   destination: { write(line: string): void };
   /** All lines so far. */
   text(): string;
-  /** The client, with the secrets it is answered noted. */
+  /** The client, with the secrets in its answers recorded. */
   watched<T extends object>(client: T): T;
-  /** Notes secrets that come on no watched way, by the names of their properties. */
+  /** Records secrets that no watched request carries, by the names of their properties. */
   note(value: unknown): void;
   /**
-   * Throws when a secret stands in a line, in an answer that refused something, or in what is given
-   * beside.
+   * Throws when a line, the answer to a refused request, or one of the `others` contains a secret.
    */
-  expectNoSecret(beside?: Record<string, unknown>): void;
+  expectNoSecret(others?: Record<string, unknown>): void;
 };
 
-type Seen = {
+type Watched = {
   testFile: string | undefined;
   secrets: Secret[];
   plain: Set<string>;
   refusals: object[];
   watcher: Watcher;
 };
-let seen: Seen | undefined;
+let current: Watched | undefined;
 
 /**
- * What the requests of this test file have shown; files that run one after the other share this
- * module, not what it saw.
+ * What the requests of this test file contained. Files that run one after another share this
+ * module, not its records.
  */
-function watchFile(): Seen {
+function watchFile(): Watched {
   const { testPath: testFile } = expect.getState();
-  if (seen && seen.testFile === testFile) return seen;
+  if (current && current.testFile === testFile) return current;
   const secrets: Secret[] = [];
   const plain = new Set<string>();
   const refusals: object[] = [];
@@ -44,11 +43,11 @@ function watchFile(): Seen {
     refusal: (answer) => void refusals.push(answer),
   };
   globalThis.fetch = watchFetch(globalThis.fetch, watcher);
-  seen = { testFile, secrets, plain, refusals, watcher };
-  return seen;
+  current = { testFile, secrets, plain, refusals, watcher };
+  return current;
 }
 
-/** Begins a log; from now on every request of this test file is watched. */
+/** Begins a log; every later request of this test file is watched. */
 export function watchLog(): WatchedLog {
   const { secrets, plain, refusals, watcher } = watchFile();
   const lines: string[] = [];
@@ -68,13 +67,13 @@ export function watchLog(): WatchedLog {
           };
         },
       }),
-    expectNoSecret: (beside = {}) => {
+    expectNoSecret: (others = {}) => {
       const find = createFinder(secrets.filter(({ value }) => !plain.has(value)));
-      const places = { 'the log': lines.join(''), 'an answer': refusals, ...beside };
+      const places = { 'the log': lines.join(''), 'an answer': refusals, ...others };
       const leaks = Object.entries(places).flatMap(([place, content]) =>
         find(typeof content === 'string' ? content : JSON.stringify(content)).map((leak) => ({ ...leak, place })),
       );
-      if (leaks.length > 0) throw new Error(`Secrets stand where they must not:\n${describeLeaks(leaks)}`);
+      if (leaks.length > 0) throw new Error(`Secrets were found in logs or answers:\n${describeLeaks(leaks)}`);
     },
   };
 }

@@ -1,15 +1,15 @@
-// What stands in front of the instances of a service in a cluster: each new connection goes to the next instance that is ready, and
-// those that are open stay where they are.
+// The balancer of a service, as a cluster has one: each new connection goes to the next ready
+// instance, and open connections stay.
 import { connect, createServer, type Socket } from 'node:net';
 import { closeAll, listen, pairSockets } from '../network/paired-sockets.ts';
 import { findFreePort } from '../network/ports.ts';
 
-/** An instance, as its readiness probe sees it; `said` is what the probe got last. */
-export type Instance = { ports: Record<'http' | 'rpc', number>; isReady: boolean; said?: string };
+/** An instance as its readiness probe sees it, with the last answer to the probe. */
+export type Instance = { ports: Record<'http' | 'rpc', number>; isReady: boolean; lastAnswer?: string };
 
 export type Balancer = { port: number; stop(): Promise<void> };
 
-/** Listens for one of the instances' ports. With none of them ready, connections are refused by being closed. */
+/** Forwards to one of the ports of the instances. Closes new connections while none is ready. */
 export async function startBalancer(instances: readonly Instance[], which: keyof Instance['ports']): Promise<Balancer> {
   const sockets = new Set<Socket>();
   let turn = 0;
@@ -37,21 +37,21 @@ const probeEveryMs = 50;
 
 const reasonOf = ({ message, cause }: Error) => `${message} (${cause})`;
 
-/** Asks the instance again and again whether it is ready, as a kubelet does; answers how to stop asking. */
+/** Asks the instance at intervals whether it is ready, as a kubelet does; the result stops it. */
 export function probe(instance: Instance): () => void {
-  let isOver = false;
+  let isStopped = false;
   const ask = async () => {
-    if (isOver) return;
+    if (isStopped) return;
     const answer = await fetch(`http://127.0.0.1:${instance.ports.http}/readyz`, {
       signal: AbortSignal.timeout(20_000),
     }).catch(reasonOf);
     const text = answer instanceof Response ? await answer.text().catch(reasonOf) : answer;
-    instance.said = `${answer instanceof Response ? answer.status : 'no answer'}: ${text}`;
+    instance.lastAnswer = `${answer instanceof Response ? answer.status : 'no answer'}: ${text}`;
     instance.isReady = answer instanceof Response && answer.status === 200;
     setTimeout(ask, probeEveryMs).unref();
   };
   void ask();
   return () => {
-    isOver = true;
+    isStopped = true;
   };
 }

@@ -1,5 +1,5 @@
-// Builders for tests of the whole system: they go through the operators' CLI and the public API, fill in what was not
-// named, and answer what exists. Nothing is shared between two calls.
+// Builders for tests of the system: they use the operators' CLI and the public API, have defaults
+// for everything, and answer what they made. Two calls share nothing.
 import { randomBytes } from 'node:crypto';
 import { type Api, createApi, type Page, poll, upload } from '@almanac/api-client/api';
 import { type Application, type Person, signInMachine, signInPerson } from '@almanac/api-client/sign-in';
@@ -24,11 +24,11 @@ export type Account = {
 /** Address of the system under test. */
 export function baseUrl(): string {
   const url = process.env.ALMANAC_BASE_URL;
-  if (!url) throw new Error('ALMANAC_BASE_URL is not set: run through jest, whose global setup starts a system.');
+  if (!url) throw new Error('ALMANAC_BASE_URL is not set: run tests with `npm test`, which starts a system.');
   return url.replace(/\/+$/, '');
 }
 
-/** Letters and digits that no other test has. */
+/** Letters and digits that no other call gives. */
 export const unique = () => randomBytes(4).toString('hex');
 
 type Created = { account_id: number; admin: Person; application: Application };
@@ -40,9 +40,9 @@ export async function givenAccount({
   name = `Account ${unique()}`,
   email = `admin-${unique()}@example.com`,
 } = {}): Promise<Account> {
-  const words = ['accounts', 'create', '--name', name, '--plan', plan];
+  const command = ['accounts', 'create', '--name', name, '--plan', plan];
   const made = await admin<Created>([
-    ...words,
+    ...command,
     '--admin-email',
     email,
     '--redirect-uri',
@@ -95,7 +95,10 @@ export async function mainBranchId(api: Api): Promise<number> {
   return (page.data.find((branch) => branch.is_default) as Branch).id;
 }
 
-/** A deployed table on `main`, in a domain of its own unless one is named. `api` needs a user when the plan has branching. */
+/**
+ * A deployed table on `main`, in a new domain unless one is given. `api` needs a user when the plan
+ * has branching.
+ */
 export async function givenDeployedTable(
   api: Api,
   {
@@ -119,7 +122,7 @@ export async function givenDeployedTable(
   return { id, key, name, branchId, domainId: domain };
 }
 
-/** Deploys a table as it is drafted on its branch. */
+/** Deploys the draft of a table on its branch. */
 export async function deployTable(api: Api, { id, branchId }: Pick<DeployedTable, 'id' | 'branchId'>): Promise<void> {
   const deployment = await api.post<{ id: number }>('/deployments', {
     branch_id: branchId,
@@ -135,10 +138,10 @@ export type ImportedTable = {
   metrics: Record<string, number> | null;
 };
 
-/** Exports a table, as `wish` says: what the export ended as, and its file. */
-export async function exportFile(api: Api, table: DeployedTable, wish: Record<string, unknown>) {
-  const place = { branch_id: table.branchId, table_definition_key: table.key };
-  const { id } = await api.post<{ id: number }>('/exports', { ...place, ...wish });
+/** Exports a table with these options; answers the completed export and its file. */
+export async function exportFile(api: Api, table: DeployedTable, options: Record<string, unknown>) {
+  const source = { branch_id: table.branchId, table_definition_key: table.key };
+  const { id } = await api.post<{ id: number }>('/exports', { ...source, ...options });
   const done = await poll(
     () => api.get(`/exports/${id}`),
     ({ status }) => /^(completed|failed)$/.test(status),
@@ -147,15 +150,15 @@ export async function exportFile(api: Api, table: DeployedTable, wish: Record<st
   return { done, file: new Uint8Array(await (await fetch(done.download_url)).arrayBuffer()) };
 }
 
-/** Imports a file into a table, as `wish` says, and waits for the end of it. */
+/** Imports a file into a table with these options, and waits for the end of the import. */
 export async function importFile(
   api: Api,
   table: Pick<DeployedTable, 'id' | 'branchId'>,
-  wish: Record<string, unknown>,
+  options: Record<string, unknown>,
   file: string | Uint8Array,
 ): Promise<ImportedTable> {
   const { id } = await api.post<{ id: number }>('/imports', { branch_id: table.branchId });
-  const { upload_url } = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, ...wish });
+  const { upload_url } = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, ...options });
   await upload(upload_url, file);
   await api.post(`/imports/${id}/upload_complete`);
   const done = await poll(

@@ -1,4 +1,4 @@
-// The calls that the README and the how-to pages show, for tests that make them.
+// Runs the calls that the README and the how-to pages show.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,23 +7,24 @@ import { promisify } from 'node:util';
 export type DocumentedCall = { shown: string; answered: string };
 
 const root = join(import.meta.dirname, '../../../..');
-const mark = '=== next ===';
+const separator = '=== next ===';
 
 /**
- * Runs the calls of a page (without one: the README) one after another in a folder that has `.almanac/credentials.json`; answers what
- * the page shows right under each, where it shows something, and what came.
+ * Runs the calls of a page (by default the README) one after another, in a folder that has
+ * `.almanac/credentials.json`. Answers the shown and the received answer of each call that has one
+ * right under it.
  */
-export async function documentedCalls(baseUrl: string, folder: string, page?: string): Promise<DocumentedCall[]> {
+export async function runDocumentedCalls(baseUrl: string, folder: string, page?: string): Promise<DocumentedCall[]> {
   const readme = stepsOf('README.md');
   const steps = page === undefined ? readme : stepsOf(page);
-  // Every page begins with the token of the README.
+  // Every page uses the token of the README's first call.
   const before = page === undefined ? [] : readme.slice(0, 1);
-  const script = [...before, ...steps].map(({ command }) => `${command}\necho; echo '${mark}'`).join('\n');
+  const script = [...before, ...steps].map(({ command }) => `${command}\necho; echo '${separator}'`).join('\n');
   const local = script.replaceAll('http://127.0.0.1:8080', baseUrl);
   const { stdout } = await promisify(execFile)('bash', ['-euc', local], { cwd: folder, timeout: 240_000 });
-  const answers = stdout.split(mark).slice(before.length);
+  const answers = stdout.split(separator).slice(before.length);
   return steps.flatMap(({ shown }, place) =>
-    shown === undefined ? [] : [{ shown: steady(shown), answered: steady(answers[place] as string) }],
+    shown === undefined ? [] : [{ shown: comparable(shown), answered: comparable(answers[place] as string) }],
   );
 }
 
@@ -35,8 +36,8 @@ function stepsOf(file: string): Step[] {
   return [...steps].map(([, command, shown]) => ({ command: command as string, shown }));
 }
 
-// Times and the number of calls so far differ from run to run; everything else is the same on every fresh system.
-const steady = (text: string) =>
+// Times and the number of calls differ from run to run; the rest is equal on every new system.
+const comparable = (text: string) =>
   JSON.stringify(JSON.parse(text), (key, value) =>
     key === 'calls' ? 0 : typeof value === 'string' ? value.replace(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, 'a time') : value,
   );

@@ -1,5 +1,5 @@
-// The whole system with instances of each service behind balancers, as a cluster runs it, so that one can be replaced after the other
-// while all of it is in use, by the same code or by that of another release.
+// The system with several instances of each service behind balancers, as a cluster runs it. A test
+// replaces instances while the system is in use, by the same code or by that of another release.
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,11 +19,11 @@ export type FleetService = (typeof fleetServices)[number];
 
 export type Fleet = {
   baseUrl: string;
-  /** With these, builders and operators' commands find it. */
+  /** Variables with which builders and operators' commands reach it. */
   env: Record<string, string>;
   /**
-   * Replaces an instance of a service, of the code in the folder `from` (this code when left out): asks it to end, waits until it has
-   * and another one is ready. Answers its exit code.
+   * Ends an instance of a service and starts another one, with the code in the folder `from` or
+   * else with this code. Waits until it is ready; answers the exit code of the first.
    */
   replace(service: FleetService, place: number, from?: string): Promise<number | null>;
   stop(): Promise<void>;
@@ -32,22 +32,22 @@ export type Fleet = {
 type Member = Instance & { child?: ChildProcess; stopProbing(): void };
 
 type Options = {
-  /** How long an instance goes on serving after it said that it isn't ready any more. */
+  /** How long an instance serves after it has reported that it is no longer ready. */
   drainSeconds: number;
-  /** Of each service. */
+  /** Number of instances of each service. */
   instances?: number;
-  /** The folder with the code that a service starts with; this code when left out. */
+  /** The folder with the code of a service; undefined: this code. */
   from?: (service: FleetService) => string;
 };
 
-/** Starts all of it, and waits until every instance is ready. */
+/** Starts the fleet and waits until every instance is ready. */
 export async function startFleet({ drainSeconds, instances = 2, from }: Options): Promise<Fleet> {
   const cluster = await startPostgres();
   const folder = mkdtempSync(join(tmpdir(), 'almanac-fleet-'));
   const members = {} as Record<FleetService, Member[]>;
   const balancers: Balancer[] = [];
   const stop = async () => {
-    // The gateways first: they have calls to settle.
+    // Gateways first: they have leases to settle.
     for (const name of fleetServices.toReversed())
       await Promise.all(
         (members[name] ?? []).map(async ({ child, stopProbing }) => {
@@ -62,7 +62,7 @@ export async function startFleet({ drainSeconds, instances = 2, from }: Options)
   try {
     const addresses = {} as Record<FleetService, Record<'http' | 'rpc', number>>;
     for (const name of fleetServices) {
-      members[name] = await Promise.all(Array.from({ length: instances }, givenMember));
+      members[name] = await Promise.all(Array.from({ length: instances }, createMember));
       const [http, rpc] = [await startBalancer(members[name], 'http'), await startBalancer(members[name], 'rpc')];
       balancers.push(http, rpc);
       addresses[name] = { http: http.port, rpc: rpc.port };
@@ -135,7 +135,7 @@ export async function startFleet({ drainSeconds, instances = 2, from }: Options)
   }
 }
 
-async function givenMember(): Promise<Member> {
+async function createMember(): Promise<Member> {
   const [http, rpc] = await Promise.all([findFreePort(), findFreePort()]);
   return { ports: { http, rpc }, isReady: false, stopProbing: () => {} };
 }
@@ -143,6 +143,6 @@ async function givenMember(): Promise<Member> {
 function isReady(name: FleetService, member: Member, wanted: boolean): Promise<void> {
   return eventually(() => {
     if (member.isReady !== wanted)
-      throw new Error(`An instance of ${name} is ${wanted ? 'not ready yet' : 'still ready'}: ${member.said}`);
+      throw new Error(`An instance of ${name} is ${wanted ? 'not ready yet' : 'still ready'}: ${member.lastAnswer}`);
   });
 }

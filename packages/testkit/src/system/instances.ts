@@ -1,5 +1,5 @@
-// Several gateways and instances of identity over one set of databases and one bus, as in a cluster: what one of them learns, the
-// others must know. The other services aren't there.
+// Several instances of the gateway and of identity with shared databases and one bus, as in a
+// cluster: what one of them learns must reach the others. Of the other services only billing runs.
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
@@ -12,20 +12,20 @@ import { startPostgres } from '../postgres/postgres.ts';
 import { endService, spawnService, untilReady } from '../processes/service-process.ts';
 
 export type Instances = {
-  /** Base URLs. Each gateway asks an identity of its own, in turn. */
+  /** Base URLs. The gateways use the identities in turn. */
   gateways: string[];
   identities: string[];
-  /** Identity's gRPC, as operators use it. */
+  /** A gRPC client of identity, as an operator. */
   operator: RpcClient<'identity'>;
   stop(): Promise<void>;
 };
 
-/** Starts them as processes, with a PostgreSQL of their own. The first gateway is the public address. */
+/** Starts them as processes, with a new PostgreSQL. The first gateway is the public address. */
 export async function startInstances({ gateways = 2, identities = 2 } = {}): Promise<Instances> {
   const cluster = await startPostgres();
   const children: ChildProcess[] = [];
   const stop = async () => {
-    // Gateways first: they have calls to settle.
+    // Gateways first: they have leases to settle.
     for (const child of children.toReversed()) await endService(child);
     await cluster.stop();
   };
@@ -60,7 +60,7 @@ export async function startInstances({ gateways = 2, identities = 2 } = {}): Pro
       children.push(child);
       return untilReady(service, child);
     };
-    // Billing says aloud that the books of a new account aren't open yet.
+    // Billing warns of every account whose books it hasn't opened yet.
     const quiet = { ALMANAC_LOG_LEVEL: 'silent' };
     await Promise.all([start('billing', billing, quiet), ...cores.map((core) => start('identity', core))]);
     const isServedBy = (i: number) => cores[i % identities] as Place;
@@ -90,7 +90,7 @@ async function findPlace(): Promise<Place> {
   return { url: `http://127.0.0.1:${http}`, rpc: `127.0.0.1:${rpc}` };
 }
 
-/** Makes these databases; answers the address of each by its name. */
+/** Creates these databases; the result gives the URL of each by its name. */
 export async function makeDatabases(clusterUrl: string, names: readonly string[]): Promise<(name: string) => string> {
   const client = new pg.Client({ connectionString: clusterUrl });
   await client.connect();

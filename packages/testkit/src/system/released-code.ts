@@ -1,5 +1,5 @@
-// The code of each service's last release, taken out of git, so that it can run beside the code that is here: what a system is while
-// it is upgraded, service by service.
+// The code of each service's last release, from git: it runs beside this code, as during the
+// upgrade of a system, service by service.
 import { execFile, execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -26,19 +26,22 @@ export function readReleases(): Record<string, Release> {
 }
 
 export type ReleasedCode = {
-  /** The folder of a repository as of the service's last release, ready to run. */
+  /** The folder with the code of the service's last release, ready to run. */
   rootOf(service: string): string;
   remove(): void;
 };
 
-/** Takes the last releases of all services out of git, each commit once, and makes what is generated. Throws with what to do when git lacks one. */
+/**
+ * Extracts the last releases of all services from git, each commit once, and generates their code.
+ * An error says what to do when git lacks a commit.
+ */
 export async function givenReleasedCode(): Promise<ReleasedCode> {
   const releases = readReleases();
   const folder = mkdtempSync(join(tmpdir(), 'almanac-released-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const commits = new Set(Object.values(releases).map(({ commit }) => commit));
-    for (const commit of commits) await takeOut(commit, join(folder, commit));
+    for (const commit of commits) await extractRelease(commit, join(folder, commit));
   } catch (error) {
     remove();
     throw error;
@@ -49,7 +52,7 @@ export async function givenReleasedCode(): Promise<ReleasedCode> {
   };
 }
 
-async function takeOut(commit: string, tree: string): Promise<void> {
+async function extractRelease(commit: string, tree: string): Promise<void> {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   try {
     git('cat-file', '-e', `${commit}^{commit}`);
@@ -87,7 +90,7 @@ async function takeOut(commit: string, tree: string): Promise<void> {
 
 type Locked = { version?: string; dev?: boolean; link?: boolean };
 
-// Whether what is installed here has all that the release runs with, in the same versions.
+// Whether the packages of the release are installed here in the same versions.
 function hasSamePackages(tree: string): boolean {
   const read = (folder: string) =>
     (JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as { packages: Record<string, Locked> })
@@ -99,7 +102,7 @@ function hasSamePackages(tree: string): boolean {
   );
 }
 
-// Packages of others are those that are installed here; our own, which are links as well, lead into the release.
+// Links packages of others to those installed here, and our own to those of the release.
 function linkPackages(tree: string): void {
   for (const workspace of ['.', ...workspacesOf(tree)]) {
     const installed = join(root, workspace, 'node_modules');

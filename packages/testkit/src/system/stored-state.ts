@@ -1,17 +1,17 @@
-// All that the system under test keeps of one account, as a hash for each table and file: what must not change changes none.
-// Reads the embedded system's databases as their superuser, beside the services and whatever they allow.
+// All that the system under test stores of one account, as a hash for each table and file: a test
+// compares them before and after. Reads the databases of the embedded system as their superuser.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** The name of a table (`identity.user`) or file to a hash of what it holds. */
+/** The hash of the content of each table (`identity.user`) or file, by its name. */
 export type StoredState = Record<string, string>;
 
 export type Stores = {
-  /** What is kept of the account now, bookkeeping left out. */
+  /** What is stored of the account now, without bookkeeping. */
   stateOf(accountId: number): Promise<StoredState>;
-  /** One statement in a service's database, for what no API shows or does. */
+  /** Runs a statement in a service's database, for what no API shows or does. */
   query(database: Database, text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 };
@@ -19,11 +19,14 @@ export type Stores = {
 const databases = ['identity', 'metadata', 'data', 'jobs', 'billing'] as const;
 type Database = (typeof databases)[number];
 
-/** Names the second PostgreSQL on which accounts' rows are, when there is one. */
+/** The variable with the URL of the second PostgreSQL, if the rows of accounts are there. */
 export const secondClusterName = 'ALMANAC_TEST_SECOND_CLUSTER_URL';
 
-/** Tables that belong to the whole system; every other one has to lead to its account, by a column or by foreign keys. */
-const ofNobody = [
+/**
+ * Tables of the whole system. Every other table leads to its account, by a column or by foreign
+ * keys.
+ */
+const withoutAccount = [
   'outbox',
   'inbox',
   '_prisma_migrations',
@@ -33,13 +36,13 @@ const ofNobody = [
   'data.hierarchy_turn',
 ];
 
-/** Tables that name what they belong to without a foreign key, because they outlive it. */
-const belonging: Record<string, string> = {
+/** Tables without a foreign key to their owner, because their rows outlive it. */
+const ownershipSql: Record<string, string> = {
   'metadata.clone_base': `table_definition_id in (select id from table_definition where account_id = $1
     union select id from deleted_table_definition where account_id = $1)`,
 };
 
-/** What changes by itself, or by reading: how far work has got, never what somebody owns. */
+/** What changes automatically or by reading: the progress of work, never the data of an account. */
 const bookkeeping: Record<string, true | string[]> = {
   'data.announced_rows': true,
   'data.grid_index': true,
@@ -49,7 +52,7 @@ const bookkeeping: Record<string, true | string[]> = {
   'billing.monthly_usage': ['reserved', 'last_grant'],
 };
 
-/** One database: a service's own, or a further one that holds rows (`data.2`). */
+/** One database: that of a service, or a second one with rows (`data.2`). */
 type Store = { name: string; database: Database; pool: pg.Pool };
 type Table = { name: string; ownRows: string };
 
@@ -75,8 +78,7 @@ export async function openStores(home: string): Promise<Stores> {
   };
   return {
     query: async (database, text, values = []) => {
-      const { pool } = stores.findLast((store) => store.database === database) as Store; // rows are on the second one
-
+      const { pool } = stores.findLast((store) => store.database === database) as Store; // rows are in the second one
       return (await pool.query(text, values)).rows;
     },
     stateOf: async (accountId) => {
@@ -93,7 +95,7 @@ export async function openStores(home: string): Promise<Stores> {
 
 function openStore(name: string, database: Database, connectionString: string): Store {
   const pool = new pg.Pool({ connectionString, max: 2, application_name: 'tests' });
-  pool.on('error', () => {}); // a server that a test stops takes its idle connections with it
+  pool.on('error', () => {}); // a test may stop the server
   return { name, database, pool };
 }
 
@@ -104,7 +106,8 @@ const hashOf = (name: string, rows: string) =>
 const asState = (rows: { name: string; hash: string }[]): StoredState =>
   Object.fromEntries(rows.map(({ name, hash }) => [name, hash]));
 
-// A table without the column belongs to whom the row it refers to belongs to, over as many tables as it takes.
+// A row without an account's id belongs to the account of the row it refers to, through any number
+// of tables.
 async function findTables({ database, pool }: Store): Promise<Table[]> {
   const { rows: tables } = await pool.query(
     `select table_name as name, array_agg(column_name::text order by ordinal_position) as columns
@@ -131,11 +134,14 @@ async function findTables({ database, pool }: Store): Promise<Table[]> {
     return undefined;
   };
   return [...columnsOf].flatMap(([name, columns]) => {
-    if (ofNobody.includes(name) || ofNobody.includes(`${database}.${name}`)) return [];
+    if (withoutAccount.includes(name) || withoutAccount.includes(`${database}.${name}`)) return [];
     const leftOut = bookkeeping[`${database}.${name}`] ?? [];
     if (leftOut === true) return [];
-    const owned = belonging[`${database}.${name}`] ?? ownership(name);
-    if (!owned) throw new Error(`Whose rows are in ${database}.${name}? Say so in ${import.meta.filename}.`);
+    const owned = ownershipSql[`${database}.${name}`] ?? ownership(name);
+    if (!owned)
+      throw new Error(
+        `No column and no foreign key of ${database}.${name} leads to an account. Declare it in ${import.meta.filename}.`,
+      );
     const kept = columns.filter((column) => !leftOut.includes(column)).map((column) => `"${column}"`);
     return [{ name, ownRows: `select row(${kept})::text as line from "${name}" where ${owned}` }];
   });
@@ -143,8 +149,9 @@ async function findTables({ database, pool }: Store): Promise<Table[]> {
 
 const unquoted = (name: string) => name.replace(/"/g, '');
 
-// The tables of branches hold no account; their schemas are called by the branch's id. Their structure counts as well, but not how
-// PostgreSQL 18 calls "not null", which is another name after a restore.
+// The tables of branches have no column for the account; their schemas are named after the branch's
+// id. Their structure counts as well, except for the "not null" constraints of PostgreSQL 18, whose
+// names change by a restore.
 async function deployedTables({ name: store, pool }: Store, branches: number[]): Promise<StoredState> {
   const schemas = branches.map((id) => `b_${id}`);
   const { rows: tables } = await pool.query(
@@ -162,7 +169,7 @@ async function deployedTables({ name: store, pool }: Store, branches: number[]):
 }
 
 function storedFiles(folder: string): StoredState {
-  if (!existsSync(folder)) return {}; // nothing stored yet, or stored in S3
+  if (!existsSync(folder)) return {}; // no file yet, or files are in S3
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return Object.fromEntries(
@@ -173,7 +180,7 @@ function storedFiles(folder: string): StoredState {
   );
 }
 
-// The service may take a file away while we look.
+// The service may delete a file while this runs.
 function contentOf(path: string): string | undefined {
   try {
     return `${statSync(path).mtimeMs} ${createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16)}`;

@@ -1,4 +1,4 @@
-// Brings up the whole embedded system for a test run, in a folder of its own on free ports, and speaks its operators' CLI.
+// Starts an embedded system in a new folder on free ports, and runs operators' commands against it.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,49 +10,51 @@ import { keepLogs, runWatcher } from '../secrets/test-run.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
 
-/** Names the folder of the system under test, when it was started here. */
+/** The variable with the folder of the system under test, if it runs on this machine. */
 export const systemHomeName = 'ALMANAC_TEST_SYSTEM_HOME';
 
 export type RunningSystem = {
   baseUrl: string;
   home: string;
   pid: number;
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string;
-  /** Asks it to stop and waits; its folder goes too unless `keep` is set. Answers the exit code. */
+  /** Stops it and deletes its folder, unless `keep` is set. Answers the exit code. */
   stop(options?: { keep?: boolean }): Promise<number | null>;
-  /** Ends the supervisor without asking. */
+  /** Kills the supervisor. */
   kill(): Promise<void>;
 };
 
 type StartOptions = {
-  /** A folder that is kept for another start; a temporary one when left out. */
+  /** The folder to start in; undefined: a new temporary one. */
   home?: string;
   demo?: boolean;
-  /** On the bus and the object store that the environment names; only one system at a time may use them. */
+  /**
+   * Uses the bus and the object store of the environment, which only one system may use at a time.
+   */
   onRealServers?: boolean;
   env?: Record<string, string | undefined>;
 };
 
 const readyWithinMs = 180_000;
 const commandWithinMs = 120_000;
-const lastWordsMs = 2_000;
+const outputDrainMs = 2_000;
 
-/** Starts `npm start`'s program and waits until it says that it is ready. */
+/** Starts the program of `npm start` and waits until it reports that it is ready. */
 export async function startSystem(options: StartOptions = {}): Promise<RunningSystem> {
   const { home, demo = false, onRealServers = false, env = {} } = options;
   const servers = onRealServers ? {} : { ALMANAC_BUS_URL: undefined, JOBS_OBJECT_STORE_URL: undefined };
-  const mail = { JOBS_SMTP_URL: undefined }; // into its folder, where tests find them
+  const mail = { JOBS_SMTP_URL: undefined }; // mails go to its folder, where tests read them
   const folder = home ?? mkdtempSync(join(tmpdir(), 'almanac-system-'));
   const words = ['--disable-warning=ExperimentalWarning', 'scripts/dev/start.ts', ...(demo ? [] : ['--no-demo'])];
   const child = spawn(process.execPath, words, {
     cwd: root,
-    // At the finest level, so that whatever a service could log is looked through for secrets.
+    // At the finest level, so that everything a service could log is searched for secrets.
     env: {
       ...process.env,
       NODE_OPTIONS: '',
       ALMANAC_LOG_LEVEL: 'trace',
-      ALMANAC_LOOP_DELAY_MS: '60000', // a busy machine is no gateway that has too much to do
+      ALMANAC_LOOP_DELAY_MS: '60000', // a busy machine must not cause load shedding
       NODE_ENV: 'test',
       IDENTITY_PASSWORD_MEMORY_KIB: '8', // tests log in often
       PORT: '0',
@@ -70,7 +72,7 @@ export async function startSystem(options: StartOptions = {}): Promise<RunningSy
   child.stdout?.on('data', keep);
   child.stderr?.on('data', keep);
   try {
-    const baseUrl = await ready(child, () => output);
+    const baseUrl = await untilReady(child, () => output);
     return {
       baseUrl,
       home: folder,
@@ -95,7 +97,7 @@ export async function startSystem(options: StartOptions = {}): Promise<RunningSy
   }
 }
 
-function ready(child: ChildProcess, output: () => string): Promise<string> {
+function untilReady(child: ChildProcess, output: () => string): Promise<string> {
   return new Promise((done, fail) => {
     const timer = setTimeout(() => fail(new Error(`The system was not ready in time:\n${output()}`)), readyWithinMs);
     child.once('close', (code) => {
@@ -110,12 +112,12 @@ function ready(child: ChildProcess, output: () => string): Promise<string> {
   });
 }
 
-// What it wrote last comes after its end; a process that it left behind may hold its output open.
+// Output may arrive after the exit; a process that it left running may hold the output open.
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   const closed = new Promise((done) => child.once('close', done));
-  const isGone = child.exitCode !== null || child.signalCode !== null;
+  const hadEnded = child.exitCode !== null || child.signalCode !== null;
   const code = await endProcess(child, signal);
-  if (!isGone) await Promise.race([closed, sleep(lastWordsMs, undefined, { ref: false })]);
+  if (!hadEnded) await Promise.race([closed, sleep(outputDrainMs, undefined, { ref: false })]);
   return code;
 }
 
@@ -123,29 +125,29 @@ type Runtime = { processes: Record<string, number>; ready: string[] };
 
 const readRuntime = (home: string) => JSON.parse(readFileSync(join(home, 'runtime.json'), 'utf8')) as Runtime;
 
-/** The processes of an embedded system by name, as its supervisor tells them now. */
+/** The pids of an embedded system's processes by name, as its supervisor reports them now. */
 export function readProcesses(home: string): Record<string, number> {
   return readRuntime(home).processes;
 }
 
-/** Those of its processes that are up to their work now. */
+/** The names of its processes that are ready now. */
 export function readReady(home: string): string[] {
   return readRuntime(home).ready;
 }
 
-/** Where the system under test keeps its state; throws when it runs elsewhere. */
+/** The folder of the system under test; throws when it runs elsewhere. */
 export function systemHome(): string {
   const home = process.env[systemHomeName];
-  if (!home) throw new Error('The system under test was not started here, so its processes are out of reach.');
+  if (!home) throw new Error('The system under test runs elsewhere: its processes and folder are out of reach.');
   return home;
 }
 
-/** A system whose processes and folders are within reach. */
+/** A system on this machine, with its processes and folder. */
 export type LocalSystem = { home: string; stop(): Promise<void> };
 
 /**
- * The system under test, when it was started here; else one of its own, which the rest of this test file then tests: what breaks
- * processes or looks into databases can't do it to one that runs elsewhere.
+ * The system under test, if it runs on this machine; otherwise a new one, which the rest of the
+ * test file then uses. For tests that kill processes or read databases.
  */
 export async function givenLocalSystem(): Promise<LocalSystem> {
   const home = process.env[systemHomeName];
@@ -163,7 +165,10 @@ export async function givenLocalSystem(): Promise<LocalSystem> {
 
 export type CommandResult = { code: number; stdout: string; stderr: string };
 
-/** Runs an operators' command against the system under test (or the one in `home`); `input` is what it reads from standard input. */
+/**
+ * Runs an operators' command against the system under test, or the one in `home`, with `input` as
+ * its standard input.
+ */
 export function runAdmin(words: string[], home = process.env[systemHomeName], input = ''): Promise<CommandResult> {
   const env = { ...process.env, NODE_OPTIONS: '', ...(home ? { ALMANAC_HOME: home } : {}) };
   const args = ['--disable-warning=ExperimentalWarning', 'packages/admin-cli/src/main.ts', ...words];
@@ -181,7 +186,7 @@ export function runAdmin(words: string[], home = process.env[systemHomeName], in
   });
 }
 
-/** Runs an operators' command that has to succeed, and reads its JSON answer. */
+/** Runs an operators' command that has to succeed; answers its JSON output. */
 export async function admin<T>(words: string[], home?: string): Promise<T> {
   const { code, stdout, stderr } = await runAdmin([...words, '--json'], home);
   if (code !== 0) throw new Error(`admin ${words.join(' ')} ended with ${code}: ${stderr}`);

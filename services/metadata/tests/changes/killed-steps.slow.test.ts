@@ -5,7 +5,7 @@
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { gather, startBus } from '@almanac/testkit/messaging/bus';
+import { collectMessages, startBus } from '@almanac/testkit/messaging/bus';
 import { startTcpProxy } from '@almanac/testkit/network/tcp-proxy';
 import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { createMetadata } from '../../src/service.ts';
@@ -215,7 +215,7 @@ it('a bus that breaks in the middle stops neither, and gets the events of both w
   const bus = await startBus(common.secrets.busUrl, 'listener');
   try {
     const types = ['metadata.deployment.deployed', 'metadata.promotion.promoted'];
-    const heard = await gather(bus, 'listener.ends', types);
+    const heard = await collectMessages(bus, 'listener.ends', types);
     const alone = { ...metadata, context: service.context, baseUrl: `http://127.0.0.1:${httpPort}` };
     const own = await givenWork(alone);
     const table = await own.table('Codes');
