@@ -1,6 +1,6 @@
-// No two folders of a package import each other, types included. The files in the root of a `src` put
-// the parts together, and tests may look anywhere, so both are left out. Read by dependency-cruiser
-// (npm run check).
+// No two folders of a package import each other, types included. Files in the root of a service's
+// `src` connect its folders, and tests may import any file, so both are left out. Read by
+// dependency-cruiser (npm run check).
 import files from './.dependency-cruiser.js';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -8,7 +8,7 @@ export default {
   forbidden: [
     {
       name: 'no-folder-cycles',
-      comment: 'Folders that import each other are one folder; move what both need below them.',
+      comment: 'Merge folders that import each other, or move what both need into a third.',
       severity: 'error',
       scope: 'folder',
       from: {},

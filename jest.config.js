@@ -1,28 +1,28 @@
-// One project for each kind of test; scripts/test.ts says which parts run when,
-// docs/how-to/run-tests.md what each needs. A file's name says how it runs: `*.slow.test.ts` is
-// left out of the everyday loop, `*.real.test.ts` needs programs beside Node.
-const ofTestkit = (name) => `<rootDir>/packages/testkit/src/${name}.ts`;
+// One project for each kind of test. scripts/test.ts decides which of them run;
+// docs/how-to/run-tests.md says what each needs. The everyday loop leaves out `*.slow.test.ts`;
+// `*.real.test.ts` needs programs besides Node.
+const inTestkit = (name) => `<rootDir>/packages/testkit/src/${name}.ts`;
 const inRoot = (pattern) => `<rootDir>/${pattern}`;
 const slow = '\\.slow\\.test\\.ts$';
 const real = '\\.real\\.test\\.ts$';
 
-const project = (displayName, testMatch, leftOut = []) => ({
+const project = (displayName, testMatch, ignored = []) => ({
   displayName,
   testMatch: testMatch.map(inRoot),
-  testPathIgnorePatterns: ['/node_modules/', '/generated/', ...leftOut],
+  testPathIgnorePatterns: ['/node_modules/', '/generated/', ...ignored],
   modulePathIgnorePatterns: ['<rootDir>/.almanac'],
-  transform: {}, // Node takes the types away
-  testRunner: ofTestkit('jest-test-runner'),
+  transform: {}, // Node strips the types
+  testRunner: inTestkit('jest/test-runner'),
 });
 
 const onPostgres = {
-  globalSetup: ofTestkit('jest-global-setup'),
-  globalTeardown: ofTestkit('jest-global-teardown'),
+  globalSetup: inTestkit('jest/global-setup'),
+  globalTeardown: inTestkit('jest/global-teardown'),
 };
 const onSystem = {
-  setupFilesAfterEnv: [ofTestkit('jest-watch-secrets')],
-  globalSetup: ofTestkit('jest-system-setup'),
-  globalTeardown: ofTestkit('jest-system-teardown'),
+  setupFilesAfterEnv: [inTestkit('jest/watch-secrets')],
+  globalSetup: inTestkit('jest/system-setup'),
+  globalTeardown: inTestkit('jest/system-teardown'),
 };
 
 const besideSource = ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'scripts/**/*.test.ts'];
@@ -30,7 +30,7 @@ const ofServices = ['services/*/tests/**/*.test.ts', 'packages/*/tests/**/*.test
 const mainJob = 'tests/acceptance/main-job.test.ts';
 const compose = 'tests/deploy/compose.test.ts';
 const cluster = 'tests/deploy/kubernetes/cluster.test.ts';
-// What images can break: their start, settings and confinement, the files they lack, real brokers.
+// What only images can break: start, settings, confinement, missing files, real brokers.
 const onImages = [
   'tests/deploy/images/**/*.test.ts',
   mainJob,
@@ -43,8 +43,8 @@ const onImages = [
 /** @type {import('jest').Config} */
 export default {
   workerGracefulExitTimeout: 10_000,
-  workerIdleMemoryLimit: '1.5GB', // modules stay loaded from file to file, and so does what they keep
-  testTimeout: 300_000, // a busy machine takes its time; Jest reads it here only, not in a project
+  workerIdleMemoryLimit: '1.5GB', // loaded modules, and what they keep in memory, outlive a file
+  testTimeout: 300_000, // for busy machines; Jest ignores it in a project
   projects: [
     project('unit', besideSource, [slow]),
     project('repository', ['tests/repository/**/*.test.ts']),

@@ -1,6 +1,6 @@
-// `npm test`: the everyday loop. `npm run test:all`: every test that needs nothing but Node. `--
-// --part NAME,NAME`: these parts alone. Other words after `--` go to Jest, which looks for them in
-// all of these: `npm test -- services/data -t history`.
+// `npm test` runs the everyday loop, `npm run test:all` every test that needs only Node, and
+// `npm test -- --part NAME,NAME` these parts. Other words after `--` are arguments of Jest; without
+// `--part`, they select from all tests that need only Node: `npm test -- services/data -t history`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,8 +14,8 @@ const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 type Counts = { suites: number; failedSuites: number; passed: number; failed: number; seconds: number };
 
 /**
- * How many workers a part has. One system is shared by all files of a part, and some break parts of
- * it: one at a time.
+ * The number of workers of each part. The files of a part share one system, and some of them break
+ * parts of it, so such parts run one file at a time.
  */
 const parts = {
   unit: 2,
@@ -34,7 +34,7 @@ const parts = {
   cluster: 1,
 };
 type Part = keyof typeof parts;
-/** Parts that share workers, a PostgreSQL and a system; the summary has a line for each run. */
+/** Parts that share workers, PostgreSQL and a system; the summary has a line for each run. */
 type Run = Part[];
 const everyday: Run[] = [
   ['unit', 'repository', 'service'],
@@ -49,11 +49,10 @@ const { chosen, words } = readArguments(process.argv.slice(2));
 const results = new Map<string, Counts>();
 let running: ReturnType<typeof spawn> | undefined;
 
-// Far more than the longest part takes, also on a slow machine: what still runs then has got stuck.
+// Far more than the longest part takes on a slow machine: a longer run hangs.
 const partWithinMs = 90 * 60_000;
-// When its report is written, a part is over; a handle that somebody has left open must not keep it
-// for ever.
-const endsWithinMs = 60_000;
+// A part is over when its report is written; an open handle must not keep the process alive.
+const exitsWithinMs = 60_000;
 
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => running?.kill(name));
 
@@ -103,8 +102,7 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
       failed: report?.numFailedTests ?? 0,
       seconds: (performance.now() - begun) / 1000,
     };
-    // A file that can't be loaded, or a set-up that fails, has no failed test to its name; it still
-    // counts as one.
+    // A file that fails to load, or a failing set-up, has no failed test, but counts as one.
     if (code !== 0 && counts.failed === 0) counts.failed = Math.max(1, counts.failedSuites);
     return counts;
   } finally {
@@ -112,26 +110,26 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
   }
 }
 
-/** Answers jest's exit code; not 0 when it had to be ended, be its tests green or not. */
+/** Answers Jest's exit code; 1 if it had to be killed. */
 function runJest(name: string, outputFile: string, args: string[]): Promise<number> {
   return new Promise((done) => {
     const jestProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', jest, ...args], {
       cwd: root,
       env: { ...process.env, NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
-      stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file; jest's own lines come on stderr
+      stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file, Jest's output to stderr
     });
     running = jestProcess;
-    const end = (why: string) => {
-      console.error(`The tests of ${name} ${why} and are ended.`);
+    const kill = (why: string) => {
+      console.error(`The tests of ${name} ${why}; they were killed.`);
       jestProcess.kill('SIGKILL');
     };
     const begun = performance.now();
     let reportedAt: number | undefined;
     const watch = setInterval(() => {
       if (reportedAt === undefined && existsSync(outputFile)) reportedAt = performance.now();
-      if (reportedAt !== undefined && performance.now() - reportedAt > endsWithinMs)
-        end('do not end after their report');
-      else if (performance.now() - begun > partWithinMs) end(`take longer than ${partWithinMs / 60_000} minutes`);
+      if (reportedAt !== undefined && performance.now() - reportedAt > exitsWithinMs)
+        kill('did not exit after their report');
+      else if (performance.now() - begun > partWithinMs) kill(`took longer than ${partWithinMs / 60_000} minutes`);
     }, 1_000);
     jestProcess.once('exit', (code) => {
       clearInterval(watch);
@@ -154,6 +152,6 @@ function summarize(results: Map<string, Counts>): void {
   console.log('');
   console.log(`${total.passed} passed, ${total.failed} failed`);
   const nothingRan = total.passed + total.failed === 0;
-  if (nothingRan) console.error(`No test of ${[...results.keys()].join(', ')} is called so: ${words.join(' ')}`);
+  if (nothingRan) console.error(`No test of ${[...results.keys()].join(', ')} matches: ${words.join(' ')}`);
   process.exitCode = nothingRan || total.failed > 0 ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 // Whole files compared with PostgreSQL alone: imports with COPY into the finished table, exports
 // with COPY TO, each round on a new table of the same shape, one after the other.
 import type { Api } from '@almanac/api-client/api';
-import type { DeployedTable } from '@almanac/testkit/builders';
+import type { DeployedTable } from '@almanac/testkit/system/builders';
 import type { BareDatabase } from './bare/bare-database.ts';
 import { cpuOf } from './measuring/processes.ts';
 import type { Product } from './measuring/product.ts';

@@ -1,7 +1,7 @@
 // An account with many definitions: the times to list, show, compare and deploy them, one call at a
 // time.
 import type { Api, Page } from '@almanac/api-client/api';
-import { mainBranchId } from '@almanac/testkit/builders';
+import { mainBranchId } from '@almanac/testkit/system/builders';
 import { median } from './measuring/quantiles.ts';
 
 /** `batchSize`: the tables that are deployed and promoted at once. */

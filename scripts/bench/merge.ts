@@ -1,7 +1,7 @@
 // Merges rows of a branch into a large table: the times of the copy, of a rehearsal and of the
 // merge, over a tenth of the rows.
 import type { Api } from '@almanac/api-client/api';
-import { mainBranchId } from '@almanac/testkit/builders';
+import { mainBranchId } from '@almanac/testkit/system/builders';
 import { median } from './measuring/quantiles.ts';
 import { deployCategories, deployProducts, importFile } from './tables/imports.ts';
 import { makeChangedCsv, makeCsv } from './tables/rows.ts';

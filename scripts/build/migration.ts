@@ -4,7 +4,7 @@
 //   npm run migration -- --check        fails when migrations of a service don't make its schema
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { startPostgres } from '@almanac/testkit/postgres';
+import { startPostgres } from '@almanac/testkit/postgres/postgres';
 import { migrationList, noFilters, withEngine } from './migration/engine.ts';
 
 const root = resolve(import.meta.dirname, '../..');

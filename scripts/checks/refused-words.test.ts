@@ -1,4 +1,4 @@
-import { findProblems, isWithin, type WordList } from './refused-words.ts';
+import { beginsWith, findProblems, isWithin, type WordList } from './refused-words.ts';
 
 const list: WordList = {
   words: [
@@ -55,6 +55,15 @@ describe('comments', () => {
     expect(problems(`const text = '${wide}'; // code`)).toEqual([]);
     expect(problems(`// https://example.com/${wide}`)).toEqual([]);
     expect(problems(`// biome-ignore lint: ${wide}`)).toEqual([]);
+  });
+});
+
+describe('beginsWith', () => {
+  it('has * for one name', () => {
+    expect(beginsWith('services/data/prisma/migrations/1/migration.sql', 'services/*/prisma/migrations/')).toBe(true);
+    expect(beginsWith('services/prisma/migrations/1/migration.sql', 'services/*/prisma/migrations/')).toBe(false);
+    expect(beginsWith('docs/third-party-licences.md', 'docs/third-party-')).toBe(true);
+    expect(beginsWith('docs/openapi-json', 'docs/openapi.json')).toBe(false);
   });
 });
 

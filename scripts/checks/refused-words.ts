@@ -11,7 +11,10 @@ export type WordList = {
   identifiers: Rule[];
   /** Exact texts that may stand in one file, each with the reason. */
   exceptions: { file: string; text: string; why: string }[];
-  /** Beginnings of paths: generated files, other people's texts, and what is history. */
+  /**
+   * Beginnings of paths, with `*` for one name: generated files, other people's texts, and history.
+   * Migrations are history: databases have their checksums.
+   */
   notOurs: string[];
   held: string[];
 };
@@ -83,6 +86,10 @@ function findWideComments(path: string, text: string): Finding[] {
     return isWide ? [{ line: i + 1, problem: `a comment of ${line.length} columns: at most ${commentColumns}` }] : [];
   });
 }
+
+/** Whether a path begins with this text, in which `*` stands for one name. */
+export const beginsWith = (path: string, start: string): boolean =>
+  new RegExp(`^${start.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^/]*')}`).test(path);
 
 /** Whether a path is this file, or is in this folder. */
 export const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);

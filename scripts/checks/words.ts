@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { findProblems, isWithin, type WordList } from './refused-words.ts';
+import { beginsWith, findProblems, isWithin, type WordList } from './refused-words.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const list = JSON.parse(readFileSync(join(root, 'docs/refused-words.json'), 'utf8')) as WordList;
@@ -11,9 +11,8 @@ const asked = process.argv.slice(2);
 const places = asked.length > 0 ? asked : list.held;
 
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
-// Applied migrations never change: their checksums are in databases.
 const isOurs = (path: string) =>
-  !list.notOurs.some((start) => path.startsWith(start)) && !/\/(?:CHANGELOG\.md|migrations\/.*\.sql)$/.test(path);
+  !list.notOurs.some((start) => beginsWith(path, start)) && !path.endsWith('/CHANGELOG.md');
 const isText = (path: string) =>
   /\.(?:[cm]?[jt]s|md|json|ya?ml|sh|sql|proto|prisma|html|py|toml|txt)$|(?:^|\/)(?:Dockerfile|run)$/.test(path);
 

@@ -1,9 +1,9 @@
 // The audit log of the whole system: what is done and tried anywhere can be read in one place.
 import { type Api, createApi, type Page } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { admin } from '@almanac/testkit/system';
+import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { admin } from '@almanac/testkit/system/system';
 
 type Entry = {
   id: number;

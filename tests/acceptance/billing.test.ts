@@ -1,8 +1,9 @@
 // What an account is told of its calls and its payment: statements, mails to its administrators; and the way in of a payment
 // provider, which is none until somebody opens it.
-import { type Account, baseUrl, givenAccount } from '@almanac/testkit/builders';
+
 import { eventually } from '@almanac/testkit/eventually';
-import { admin, runAdmin } from '@almanac/testkit/system';
+import { type Account, baseUrl, givenAccount } from '@almanac/testkit/system/builders';
+import { admin, runAdmin } from '@almanac/testkit/system/system';
 
 /** The mails to the account's administrator whose subject has these words. */
 async function mailsTo(account: Account, words: string): Promise<string[]> {

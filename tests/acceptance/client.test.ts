@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { baseUrl, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+import { baseUrl, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');

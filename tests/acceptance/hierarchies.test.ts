@@ -1,7 +1,7 @@
 // The whole way of a hierarchy, by the public API alone: declared, deployed, kept by records,
 // imports and promotions.
 import type { Api } from '@almanac/api-client/api';
-import { givenAccount, importFile, mainBranchId, unique } from '@almanac/testkit/builders';
+import { givenAccount, importFile, mainBranchId, unique } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 type Row = { svc_sk: number; code: string; parent_code: string | null };

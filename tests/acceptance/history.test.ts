@@ -1,6 +1,6 @@
 // The past of a table through the public API: what a steward changed, an import changed over it, and how it is found and undone.
 import { type Api, poll, upload } from '@almanac/api-client/api';
-import { givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+import { givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 
 let api: Api;
 let machine: Api;

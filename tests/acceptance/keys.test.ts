@@ -1,8 +1,8 @@
 // `keys rotate` on the operators' command line: new tokens hold at once, old ones until they expire.
 import { signInMachine } from '@almanac/api-client/sign-in';
-import { type Account, baseUrl, givenAccount } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { admin } from '@almanac/testkit/system';
+import { type Account, baseUrl, givenAccount } from '@almanac/testkit/system/builders';
+import { admin } from '@almanac/testkit/system/system';
 
 describe('keys rotate', () => {
   let account: Account;

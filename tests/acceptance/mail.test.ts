@@ -1,6 +1,7 @@
 // What people get by mail, as the mail folder of a system on this machine shows it.
-import { type Account, givenAccount, mainBranchId, unique } from '@almanac/testkit/builders';
+
 import { eventually } from '@almanac/testkit/eventually';
+import { type Account, givenAccount, mainBranchId, unique } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 

@@ -1,6 +1,6 @@
 import { poll } from '@almanac/api-client/api';
 import { type Client, createClient } from '@almanac/client';
-import { type Account, givenAccount } from '@almanac/testkit/builders';
+import { type Account, givenAccount } from '@almanac/testkit/system/builders';
 import { type Progress, steps } from '../support/main-job.ts';
 
 describe('the main job', () => {

@@ -1,8 +1,8 @@
 // Three OAuth client libraries complete every grant; they were told nothing but the issuer's address and their client.
 import { Browser } from '@almanac/api-client/browser';
 import { walkThrough } from '@almanac/api-client/sign-in';
-import { type Account, baseUrl, givenAccount } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
+import { type Account, baseUrl, givenAccount } from '@almanac/testkit/system/builders';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import * as simple from 'simple-oauth2';

@@ -1,7 +1,7 @@
 // The operators' commands of docs/how-to/operate.md that no other test runs, against the system.
 import { type Api, poll } from '@almanac/api-client/api';
-import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
-import { admin, runAdmin } from '@almanac/testkit/system';
+import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { admin, runAdmin } from '@almanac/testkit/system/system';
 
 let account: Account;
 let api: Api;

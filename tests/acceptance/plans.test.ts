@@ -1,9 +1,9 @@
 // What an account's plan and state allow: calls up to the allowance, files up to the storage, reads
 // while payment is overdue, branching or none.
 import type { Answer, Api } from '@almanac/api-client/api';
-import { givenAccount, givenDeployedTable, mainBranchId, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { admin, runAdmin } from '@almanac/testkit/system';
+import { givenAccount, givenDeployedTable, mainBranchId, unique } from '@almanac/testkit/system/builders';
+import { admin, runAdmin } from '@almanac/testkit/system/system';
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 

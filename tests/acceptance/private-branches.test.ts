@@ -2,8 +2,8 @@
 // everybody else, whatever they may on the account or the domain, it isn't there.
 import { type Api, createApi, type Page, poll } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { type Account, defaultColumns, givenAccount, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
+import { type Account, defaultColumns, givenAccount, unique } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 type Group = { id: number; name: string };

@@ -1,6 +1,6 @@
 // The whole way of a change: a branch, a copy, an edit there, a promotion to main, and its deployment, by the public API alone.
 import type { Api } from '@almanac/api-client/api';
-import { givenAccount, mainBranchId, unique } from '@almanac/testkit/builders';
+import { givenAccount, mainBranchId, unique } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 

@@ -1,7 +1,7 @@
 // The whole way of a removal that takes an approver, by the public API alone.
 import { type Api, createApi, type Page } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { type Account, givenAccount, mainBranchId, unique } from '@almanac/testkit/builders';
+import { type Account, givenAccount, mainBranchId, unique } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 

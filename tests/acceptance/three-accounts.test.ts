@@ -1,7 +1,7 @@
 // Two accounts import files of nothing but bad rows, two each, and cancel them: a third one's deployments and its import of a row go on.
 // CROWD_ROWS: the rows of each file (150,000). The figures are told, not judged.
 import { type Api, poll, upload } from '@almanac/api-client/api';
-import { type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+import { type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 
 const rows = Number(process.env.CROWD_ROWS ?? 150_000);
 const isOver = ({ status }: { status: string }) => !/^(created|uploading|processing)$/.test(status);

@@ -1,6 +1,6 @@
 // The system's own OpenAPI document, and a client that holds every answer against it.
 import type { Answer, Api } from '@almanac/api-client/api';
-import { baseUrl } from '@almanac/testkit/builders';
+import { baseUrl } from '@almanac/testkit/system/builders';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 

@@ -1,7 +1,7 @@
 // Every example of the document does what it shows: it is sent as it stands, with real ids for those that stand for others, and
 // the answer is the success that its operation describes.
 import type { Api } from '@almanac/api-client/api';
-import { givenAccount, givenDeployedTable, mainBranchId, unique } from '@almanac/testkit/builders';
+import { givenAccount, givenDeployedTable, mainBranchId, unique } from '@almanac/testkit/system/builders';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { type ApiDocument, holdingTo, type Operation, readDocument } from './document.ts';
 

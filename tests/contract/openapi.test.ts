@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { poll, upload } from '@almanac/api-client/api';
-import { baseUrl, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
+import { baseUrl, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
 import { type ApiDocument, holdingTo, listOperations, methods, readDocument } from './document.ts';
 
 const copy = resolve(import.meta.dirname, '../../docs/openapi.json');

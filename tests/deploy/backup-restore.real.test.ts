@@ -17,11 +17,11 @@ import { join } from 'node:path';
 import { createApi } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import { createClient } from '@almanac/client';
-import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { findFreePort } from '@almanac/testkit/ports';
-import { openStores, type StoredState } from '@almanac/testkit/stored-state';
-import { admin, type RunningSystem, runAdmin, startSystem, systemHomeName } from '@almanac/testkit/system';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { openStores, type StoredState } from '@almanac/testkit/system/stored-state';
+import { admin, type RunningSystem, runAdmin, startSystem, systemHomeName } from '@almanac/testkit/system/system';
 import { type Progress, steps } from '../support/main-job.ts';
 
 type Manifest = {

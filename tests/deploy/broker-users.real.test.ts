@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
+import { anyPayload, startBus } from '@almanac/testkit/messaging/bus';
 import amqp from 'amqplib';
 import { type OwnBroker, startOwnBroker } from '../support/own-broker.ts';
 

@@ -6,10 +6,10 @@ import tls from 'node:tls';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { createBus } from '@almanac/service-kit/messaging/create-bus';
 import { createLogger } from '@almanac/service-kit/observability/logger';
-import { gather } from '@almanac/testkit/bus';
-import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/certificate';
 import { eventually } from '@almanac/testkit/eventually';
-import { type MountedFiles, mountFiles } from '@almanac/testkit/mounted-files';
+import { type MountedFiles, mountFiles } from '@almanac/testkit/files/mounted-files';
+import { collectMessages } from '@almanac/testkit/messaging/bus';
+import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/network/certificate';
 import { createObjectStore } from '../../services/jobs/src/files/object-store/create-object-store.ts';
 import type { ObjectStore } from '../../services/jobs/src/files/object-store/object-store.ts';
 import { type OwnBroker, startOwnBroker } from '../support/own-broker.ts';
@@ -82,7 +82,7 @@ describe('RabbitMQ by amqps', () => {
     const { bus } = busTrusting('ca.crt');
     await bus.start();
     await eventually(() => expect(bus.isReady()).toBe(true));
-    const heard = await gather(bus, 'test.heard', ['test.thing.made']);
+    const heard = await collectMessages(bus, 'test.heard', ['test.thing.made']);
     const tell = (id: string) =>
       bus.publish([{ v: 1, id, type: 'test.thing.made', occurred_at: new Date().toISOString(), payload: {} }]);
     const [first, second] = [randomUUID(), randomUUID()];

@@ -1,9 +1,9 @@
 // kill -9 of the gateway during writes (fault R01): what was acknowledged is there once, what was not is there once or not at all. The
 // account is charged for what a gateway answered and reported, and for nothing twice (ADR 5). WRITES_SEED repeats the moments.
 import type { Api } from '@almanac/api-client/api';
-import { type DeployedTable, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import { type DeployedTable, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import { isEverythingUp, kill, killDuring, patienceMs, until } from '../support/killing.ts';
 
 const seed = Number(process.env.WRITES_SEED ?? Date.now() % 1_000_000);

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys } from '@almanac/testkit/keys';
-import { type Cluster, createTestDatabase, startPostgres } from '@almanac/testkit/postgres';
+import { type Cluster, createTestDatabase, startPostgres } from '@almanac/testkit/postgres/postgres';
 import { type DataProcess, startData } from '../../services/data/tests/process.ts';
 
 const table = 1;

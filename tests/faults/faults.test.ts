@@ -2,8 +2,8 @@
 // the work completes, once. FAULT_SEED repeats the moments.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Api } from '@almanac/api-client/api';
-import { givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
-import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import { givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import { fetchPatiently, isEverythingUp, kill, patienceMs, until } from '../support/killing.ts';
 import { type Progress, steps } from '../support/main-job.ts';
 

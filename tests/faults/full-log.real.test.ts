@@ -6,7 +6,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, truncateSync } 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventually } from '@almanac/testkit/eventually';
-import { endProcess } from '@almanac/testkit/processes';
+import { endProcess } from '@almanac/testkit/processes/end-process';
 
 const logger = resolve(import.meta.dirname, '../../packages/service-kit/src/observability/logger.ts');
 const program = `

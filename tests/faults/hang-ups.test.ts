@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Api } from '@almanac/api-client/api';
+import { eventually } from '@almanac/testkit/eventually';
 import {
   type Account,
   baseUrl,
@@ -10,10 +11,9 @@ import {
   givenAccount,
   givenDeployedTable,
   unique,
-} from '@almanac/testkit/builders';
-import { eventually } from '@almanac/testkit/eventually';
-import { openStores, type Stores } from '@almanac/testkit/stored-state';
-import { givenLocalSystem, type LocalSystem, readProcesses } from '@almanac/testkit/system';
+} from '@almanac/testkit/system/builders';
+import { openStores, type Stores } from '@almanac/testkit/system/stored-state';
+import { givenLocalSystem, type LocalSystem, readProcesses } from '@almanac/testkit/system/system';
 import { residentMegabytes, socketsOf } from '../support/process-costs.ts';
 
 const clients = Number(process.env.HANG_UPS ?? 2_000);

@@ -7,11 +7,11 @@ import type { Answer, Api } from '@almanac/api-client/api';
 import { createApi, poll } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import type { Bus, BusMessage } from '@almanac/service-kit/messaging/bus/bus';
-import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
-import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { type RunningSystem, readReady, startSystem, systemHomeName } from '@almanac/testkit/system';
-import { startTcpProxy, type TcpProxy, type Watch } from '@almanac/testkit/tcp-proxy';
+import { collectMessages, startBus } from '@almanac/testkit/messaging/bus';
+import { startTcpProxy, type TcpProxy, type Watch } from '@almanac/testkit/network/tcp-proxy';
+import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { type RunningSystem, readReady, startSystem, systemHomeName } from '@almanac/testkit/system/system';
 import { type OwnBroker, startOwnBroker } from '../support/own-broker.ts';
 
 const seed = Number(process.env.BROKER_STEPS_SEED ?? Date.now() % 1_000_000);
@@ -77,7 +77,10 @@ beforeAll(async () => {
   process.env.ALMANAC_BASE_URL = system.baseUrl;
   process.env[systemHomeName] = system.home;
   bus = await startBus(broker.url, 'listener');
-  heard = await gather(bus, 'listener.ends', [...told('promotion', 'promoted'), ...told('deployment', 'deployed')]);
+  heard = await collectMessages(bus, 'listener.ends', [
+    ...told('promotion', 'promoted'),
+    ...told('deployment', 'deployed'),
+  ]);
 }, 600_000);
 
 afterAll(async () => {

@@ -2,8 +2,8 @@
 // acknowledged ends and says the truth about its rows. The S3 comes with ALMANAC_TEST_S3_URL; RabbitMQ is one of its own.
 // STORM_SEED repeats a run; STORM=all makes it 200 pieces.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RunningSystem, startSystem, systemHomeName } from '@almanac/testkit/system';
-import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
+import { startTcpProxy, type TcpProxy } from '@almanac/testkit/network/tcp-proxy';
+import { type RunningSystem, startSystem, systemHomeName } from '@almanac/testkit/system/system';
 import { fetchPatiently, isEverythingUp, kill, killDuring, until } from '../support/killing.ts';
 import { type OwnBroker, startOwnBroker } from '../support/own-broker.ts';
 import { givenStorm, planPieces } from '../support/storm.ts';

@@ -3,8 +3,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@almanac/testkit/eventually';
-import { openStores, type Stores } from '@almanac/testkit/stored-state';
-import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import { openStores, type Stores } from '@almanac/testkit/system/stored-state';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import { fetchPatiently, isEverythingUp, kill, killDuring, patienceMs, until } from '../support/killing.ts';
 import { givenStorm, planPieces } from '../support/storm.ts';
 

@@ -1,8 +1,8 @@
 // A new version goes out while everybody works: with two instances of each service, one is replaced after the other, and no call is
 // refused, no write is lost and none is done twice. ROLLING=all does it three times.
-import { givenAccount } from '@almanac/testkit/builders';
-import { type Fleet, fleetServices, startFleet } from '@almanac/testkit/fleet';
-import { systemHomeName } from '@almanac/testkit/system';
+import { givenAccount } from '@almanac/testkit/system/builders';
+import { type Fleet, fleetServices, startFleet } from '@almanac/testkit/system/fleet';
+import { systemHomeName } from '@almanac/testkit/system/system';
 import { type EverydayWork, givenEverydayWork } from '../support/everyday-work.ts';
 
 const rounds = process.env.ROLLING === 'all' ? [0, 1, 0, 1, 0, 1] : [0, 1];

@@ -20,7 +20,7 @@ it.each([
 ])('fails when no test of %s is called as asked', (part, path) => {
   expect(npmTest('--part', part, path)).toMatchObject({
     code: 1,
-    said: expect.stringContaining(`No test of ${part} is called so: ${path}`),
+    said: expect.stringContaining(`No test of ${part} matches: ${path}`),
   });
 });
 

@@ -1,7 +1,7 @@
 // What is wrong with a request in the terms of the API: the answer is the contract's body with the right 4xx, and nothing is written.
 // What is wrong with it before anybody looks at those is in hostile/.
 import type { Api } from '@almanac/api-client/api';
-import { type Account, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+import { type Account, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 
 const contractBody = { error: expect.any(String), errors: expect.any(Array) };
 

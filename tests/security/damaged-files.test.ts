@@ -1,10 +1,10 @@
 // Files that no importer can read to their end, sent for tables that have rows: each import fails and leaves the rows as they were,
 // or the file was whole after all and the table equals it. DAMAGED_WORKBOOKS: how many (60); DAMAGED_SEED repeats a run.
 import type { Api } from '@almanac/api-client/api';
-import { type DeployedTable, givenAccount, givenDeployedTable, importFile } from '@almanac/testkit/builders';
+import { unreadableFiles } from '@almanac/testkit/files/unreadable-files';
+import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
 import { randomOf } from '@almanac/testkit/random';
-import { unreadableFiles } from '@almanac/testkit/ugly-files';
-import { textRow, workbookOf } from '@almanac/testkit/workbooks';
+import { type DeployedTable, givenAccount, givenDeployedTable, importFile } from '@almanac/testkit/system/builders';
 
 const seed = Number(process.env.DAMAGED_SEED ?? Date.now() % 1_000_000);
 const count = Number(process.env.DAMAGED_WORKBOOKS ?? 60);

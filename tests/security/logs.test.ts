@@ -4,10 +4,16 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Api } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { type Account, baseUrl, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { openStores, type Stores } from '@almanac/testkit/stored-state';
-import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import {
+  type Account,
+  baseUrl,
+  type DeployedTable,
+  givenAccount,
+  givenDeployedTable,
+} from '@almanac/testkit/system/builders';
+import { openStores, type Stores } from '@almanac/testkit/system/stored-state';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 
 type Line = {
   service: string;

@@ -1,8 +1,8 @@
 // What many people do at once, in calls of every service behind the gateway, while something is done to the system: no call may be
 // refused, nothing that was acknowledged may be missing, and nothing may be there twice.
 import type { Api } from '@almanac/api-client/api';
-import { type DeployedTable, givenDeployedTable, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
+import { type DeployedTable, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
 
 const lanes = 2;
 

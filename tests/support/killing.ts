@@ -1,6 +1,6 @@
 // kill -9 of processes of the system under test, which its supervisor starts again, and a client that asks again meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readProcesses, readReady, systemHome } from '@almanac/testkit/system';
+import { readProcesses, readReady, systemHome } from '@almanac/testkit/system/system';
 import fc from 'fast-check';
 
 /** How long something may take on a busy machine; only a failure takes all of it. */

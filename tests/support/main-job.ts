@@ -2,7 +2,7 @@
 // as it is, and again while services are killed.
 import { poll } from '@almanac/api-client/api';
 import type { Client, Export, Import, NewExport, paths, Row } from '@almanac/client';
-import { unique } from '@almanac/testkit/builders';
+import { unique } from '@almanac/testkit/system/builders';
 import { iso31661, iso31662 } from 'iso-3166';
 
 /** What the steps have made so far. */

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { Certificate } from '@almanac/testkit/certificate';
-import { findFreePort } from '@almanac/testkit/ports';
+import type { Certificate } from '@almanac/testkit/network/certificate';
+import { findFreePort } from '@almanac/testkit/network/ports';
 
 const script = resolve(import.meta.dirname, '../../scripts/servers/rabbitmq.sh');
 const withinMs = 240_000;

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { type Answer, type Api, poll } from '@almanac/api-client/api';
-import { type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
+import { type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 import fc from 'fast-check';
 
 /** What becomes of a piece if nothing is killed; `afterMs`: when it is cancelled. */

@@ -77,7 +77,7 @@ describe('the routes of a service', () => {
     });
   });
 
-  it('with a fixed word win over those with a parameter in its place, for every method', async () => {
+  it('prefer a fixed word to a parameter in its place, for every method', async () => {
     expect(await ask('POST', '/api/v1/things/find')).toMatchObject({ status: 200, body: { route: '/things/find' } });
     for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH'])
       expect((await ask(method, '/api/v1/things/find')).status).toBe(404);
@@ -129,17 +129,17 @@ describe('the routes of a service', () => {
     expect(await ask('GET', path)).toMatchObject(nothing);
   });
 
-  it('are found whatever the query holds', async () => {
+  it('are found with any query', async () => {
     for (const query of ['', '%zz=1', 'a=/../', '#a'])
       expect((await ask('GET', `/api/v1/things?${query}`)).status).not.toBe(404);
   });
 
-  it('take no status from what a fault says of itself', async () => {
+  it('take no status from an unknown error', async () => {
     expect(await ask('GET', '/api/v1/faults')).toMatchObject({ status: 500, body: { error: 'Internal server error' } });
     expect(logged.some((line) => line.includes('of a neighbour') && line.includes('request-0001'))).toBe(true);
   });
 
-  it('are named in the measurement, the path in the log', async () => {
+  it('are named in metrics by their pattern, and in the log by the path', async () => {
     await ask('GET', '/api/v1/things/4711?a=b');
     await ask('GET', '/api/v1/things/find/parts/4712');
     for (const path of ['/api/v1/things/4711', '/api/v1/things/find/parts/4712'])

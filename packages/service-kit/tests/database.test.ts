@@ -1,4 +1,4 @@
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { createPool, pgSql, retryTransaction, withTransaction } from '../src/postgres/database.ts';

@@ -88,7 +88,7 @@ describe('HTTP server of a service', () => {
   let url: string;
   const logged: string[] = [];
   const refused: { call: CallContext; act: AuditAct }[] = [];
-  let canNote = true;
+  let canRecord = true;
   const health = new Health();
 
   beforeAll(async () => {
@@ -106,7 +106,7 @@ describe('HTTP server of a service', () => {
       logger: createLogger('things', 'info', { write: (line) => void logged.push(line) }),
       verifyContext: createContextVerifier({ keys: [open] }),
       onRefused: async (call, act) => {
-        if (!canNote) throw new Error('nowhere to write');
+        if (!canRecord) throw new Error('nowhere to write');
         refused.push({ call, act });
       },
     });
@@ -138,7 +138,7 @@ describe('HTTP server of a service', () => {
       });
   });
 
-  it('tells 404 before the body is judged', async () => {
+  it('answers 404 before it checks the body', async () => {
     expect(await send('PATCH', '/things/404', { thing: { name: '' } })).toMatchObject({
       status: 404,
       body: { error: 'Not found', errors: ['Thing not found'] },
@@ -157,7 +157,7 @@ describe('HTTP server of a service', () => {
     expect(answer.body.errors).toHaveLength(1);
   });
 
-  it('tells what the refusal of a route declares besides the problems', async () => {
+  it('adds the facts that the refusal of a route declares', async () => {
     const { status, body } = await send('POST', '/things/5/open');
     expect([status, body]).toEqual([422, { error: 'Wrong state', errors: ['It is nailed up.'], lid: 'oak' }]);
     const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
@@ -187,7 +187,7 @@ describe('HTTP server of a service', () => {
     expect((await send('GET', '/things?branch_id=3&branch_id=4')).status).toBe(400);
   });
 
-  it('refuses a query that is no text, and takes the character that stands for what could not be read', async () => {
+  it('refuses a query that is no text, and accepts the replacement character', async () => {
     for (const query of ['a=%00', 'a%00=1', 'branch_id=%ff', 'a=1&a=%ed%a0%80'])
       expect((await send('GET', `/things?${query}`)).body.errors).toEqual([expect.stringMatching(/^The query /)]);
     expect((await send('GET', '/things?branch_id=%EF%BF%BD')).body.errors).toEqual([
@@ -222,15 +222,15 @@ describe('HTTP server of a service', () => {
       status: 403,
       body: { error: 'Branching is not enabled on the current plan' },
     });
-    // Who is asking comes before what the plan allows.
+    // The check of the caller comes before that of the plan.
     expect((await send('POST', '/proposals')).status).toBe(401);
   });
 
-  it('has a missing right noted for the audit log, and answers 403 even where that fails', async () => {
+  it('records a missing right for the audit log, and answers 403 even if that fails', async () => {
     const headers = { 'x-forwarded-for': '6.6.6.6, 192.0.2.1', 'x-request-id': 'request-0002' };
     const lock = () => send('POST', '/things/5/lock', {}, headers);
     const answers = [await lock()];
-    canNote = false;
+    canRecord = false;
     answers.push(await lock());
     for (const answer of answers) expect(answer).toMatchObject({ status: 403, body: { errors: ['You need a key.'] } });
     await send('POST', '/forks'); // a limit of the plan is no missing right
@@ -246,7 +246,7 @@ describe('HTTP server of a service', () => {
     ]);
   });
 
-  it('knows how long the gateway waits for the answer', async () => {
+  it('passes on how long the gateway waits for the answer', async () => {
     const leftWith = async (headers: Record<string, string>) =>
       (await send('GET', '/time', undefined, headers)).body.left;
     expect(await leftWith({})).toBeNull();
@@ -261,7 +261,7 @@ describe('HTTP server of a service', () => {
       expect((await send('GET', '/things', undefined, { 'x-almanac-context': context })).status).toBe(401);
   });
 
-  it('keeps the cause of a fault in the log, under the id that the caller sees', async () => {
+  it('logs the cause of an internal error under the id that the caller sees', async () => {
     const answer = await send('GET', '/broken', undefined, { 'x-request-id': 'request-0001' });
     expect(answer.status).toBe(500);
     expect(JSON.stringify(answer.body)).not.toContain('select');
@@ -270,7 +270,7 @@ describe('HTTP server of a service', () => {
   });
 
   it('logs one line a request and never the context', async () => {
-    const ids = ['request-0101', 'request-0102']; // a line of an earlier request may come late
+    const ids = ['request-0101', 'request-0102']; // a line of an earlier request may arrive late
     await send('DELETE', '/things/5', undefined, { 'x-request-id': ids[0] as string });
     await send('GET', '/nowhere', undefined, { 'x-request-id': ids[1] as string });
     const requests = () => logged.filter((line) => line.includes('"request"') && ids.some((id) => line.includes(id)));
@@ -278,7 +278,7 @@ describe('HTTP server of a service', () => {
     expect(logged.join()).not.toContain('eyJ');
   });
 
-  it('is ready once started, without what calls can wait for, and not without what they need', async () => {
+  it('is ready once started, also without what calls can wait for, but not without what they need', async () => {
     const ready = async () => (await fetch(`${url}/readyz`)).status;
     expect(await ready()).toBe(503);
     health.markStarted();

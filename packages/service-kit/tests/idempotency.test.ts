@@ -1,4 +1,4 @@
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
 import type { CallContext } from '../src/caller/call-context.ts';
@@ -39,7 +39,7 @@ beforeEach(async () => {
 const call = { accountId: 1, userId: 7, issuer: 'gateway' } as CallContext;
 const request = (key = 'one', ...content: string[]) => keyedBy(call, key, ...content);
 
-/** Makes a thing in the transaction of its answer, and answers how many were made before. */
+/** Makes a thing in the transaction of its answer, which has the number of the thing. */
 const make = (keyed = request(), after = async () => {}): Promise<Answer> =>
   withTransaction(pool, (sql) =>
     answerOnce(sql, keyed, async () => {
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect(await things()).toBe(1);
   });
 
-  it('that there is none leaves nothing behind', async () => {
+  it('that the work doesn’t give is not stored', async () => {
     const keyed = request();
     const none = await withTransaction(pool, (sql) => answerOnce(sql, keyed, async () => undefined));
     expect(none).toBeUndefined();
@@ -102,7 +102,7 @@ describe('an answer', () => {
   });
 });
 
-it('what is made has one id for a key, and one each without', async () => {
+it('a made resource has one id for a key, and one each without a key', async () => {
   const create = (keyed = call.keyed) =>
     withTransaction(pool, (sql) =>
       makeOnce(sql, keyed, async () => {

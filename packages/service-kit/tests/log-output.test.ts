@@ -14,26 +14,23 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/**
- * A process whose stdout is the file, and that runs the statements with an `output`; answers how it
- * ended.
- */
-async function run(file: string, statements: string): Promise<{ code: number | null; said: string }> {
+/** Runs the statements, which have an `output`, in a process whose stdout is the file. */
+async function run(file: string, statements: string): Promise<{ code: number | null; errors: string }> {
   const program = `import { createLogOutput } from ${JSON.stringify(source)}; const output = createLogOutput(1, 'test'); ${statements}`;
   const fd = openSync(file, 'a');
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', fd, 'pipe'] });
   closeSync(fd);
-  let said = '';
+  let errors = '';
   child.stderr?.on('data', (text) => {
-    said += text;
+    errors += text;
   });
   const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(timer);
-  return { code, said };
+  return { code, errors };
 }
 
-it('writes lines in their order, soon, without anybody asking', async () => {
+it('writes lines in their order, soon and without a flush', async () => {
   const file = join(folder, 'lines');
   const fd = openSync(file, 'a');
   const output = createLogOutput(fd, 'test');
@@ -47,12 +44,12 @@ it('writes lines in their order, soon, without anybody asking', async () => {
 
 it('writes what is left when the process exits', async () => {
   const file = join(folder, 'exit');
-  expect(await run(file, `output.write('begin\\n'); process.exit(3);`)).toEqual({ code: 3, said: '' });
+  expect(await run(file, `output.write('begin\\n'); process.exit(3);`)).toEqual({ code: 3, errors: '' });
   expect(readFileSync(file, 'utf8')).toBe('begin\n');
 });
 
-it('lets a process whose disk is full work on in bounded memory, and end', async () => {
-  const { code, said } = await run(
+it('lets a process with a full disk go on in bounded memory, and end', async () => {
+  const { code, errors } = await run(
     '/dev/full',
     `const line = 'x'.repeat(1023) + '\\n';
      for (let n = 0; n < 300; n += 1) {
@@ -63,5 +60,5 @@ it('lets a process whose disk is full work on in bounded memory, and end', async
      if (process.memoryUsage().rss > 250e6) console.error('too much memory');
      process.exit(4);`,
   );
-  expect({ code, said }).toEqual({ code: 4, said: '' });
+  expect({ code, errors }).toEqual({ code: 4, errors: '' });
 });

@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { ServiceError } from '../src/errors.ts';
 import { describeError, isSecretName, loggable } from '../src/observability/log-redaction.ts';
 import { createLogger } from '../src/observability/logger.ts';
@@ -37,7 +37,7 @@ describe('the name of a property', () => {
 });
 
 describe('what may be logged of a value', () => {
-  it('leaves no secret at any depth, and keeps what only tells of one', () => {
+  it('contains no secret at any depth, but what only describes one', () => {
     const deep = { a: [{ b: { body: { client_secret: 's3cret', tokens: ['s3cret'], secrets: { x: 's3cret' } } } }] };
     const logged = loggable({ ...deep, tokens: 3, password: null, code: 's3cret' });
     expect(JSON.stringify(logged)).not.toContain('s3cret');
@@ -54,7 +54,7 @@ describe('what may be logged of a value', () => {
     expect(loggable('x'.repeat(2_001))).toBe(`${'x'.repeat(2_000)}… (1 more)`);
   });
 
-  it('shows no bytes and no insides of things', () => {
+  it('shows no bytes and no members of class instances', () => {
     class Metadata {
       readonly internal = 's3cret';
     }
@@ -63,8 +63,8 @@ describe('what may be logged of a value', () => {
   });
 });
 
-describe('what is said of an error', () => {
-  it('tells where it failed and why, never what it was about', () => {
+describe('what is logged of an error', () => {
+  it('has the place and the reason of the failure, but no data', () => {
     const cause = Object.assign(new TypeError('Invalid URL'), {
       code: 'ERR_INVALID_URL',
       input: 'amqp://u:s3cret@host',
@@ -90,14 +90,14 @@ describe('what is said of an error', () => {
     expect(describeError(error).message).toBe(`Unexpected token 's', ..."…" is not valid JSON`);
   });
 
-  it('knows errors of another realm', () => {
+  it('recognises errors of another realm', () => {
     const foreign = runInNewContext("new RangeError('far', { cause: new TypeError('farther') })");
     expect(loggable({ foreign })).toMatchObject({
       foreign: { type: 'RangeError', message: 'far', cause: { type: 'TypeError', message: 'farther' } },
     });
   });
 
-  it('has all causes and parts, and an end', () => {
+  it('has all causes and parts, and ends at circular ones', () => {
     const loop = new Error('loop');
     loop.cause = loop;
     const many = new AggregateError([new ServiceError('unavailable', 'one'), loop], 'many');

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { pino } from 'pino';
 import { migrate } from '../src/postgres/migrate.ts';
@@ -43,7 +43,7 @@ describe('migrate', () => {
     ]);
   });
 
-  it('lets one of several instances that start at once do the work', async () => {
+  it('runs in one of several instances that start at once', async () => {
     const results = await Promise.all([run(), run(), run(), run()]);
     expect(results.filter((names) => names.length > 0)).toEqual([['20260101000000_first']]);
     await expect(query('select count(*)::int as n from _prisma_migrations')).resolves.toEqual([{ n: 1 }]);
@@ -59,7 +59,7 @@ describe('migrate', () => {
     await expect(run()).resolves.toEqual([]);
   });
 
-  it('goes on after a process that was killed in the middle of a migration', async () => {
+  it('goes on after a process was killed in the middle of a migration', async () => {
     await run();
     await query(
       `insert into _prisma_migrations (id, checksum, migration_name, started_at, applied_steps_count)
@@ -69,7 +69,7 @@ describe('migrate', () => {
     await expect(run()).resolves.toEqual(['20260102000000_second']);
   });
 
-  it('tries a migration again whose connection was cut in the middle', async () => {
+  it('retries a migration whose connection was cut in the middle', async () => {
     await run();
     await addMigration('20260102000000_second', 'create table other (id int);\nselect pg_sleep(120);');
     const cut = run();
@@ -84,10 +84,10 @@ describe('migrate', () => {
       "create table other as select current_setting('lock_timeout') as lock_timeout;",
     );
     await run();
-    const made = `select lock_timeout, made.xmin = recorded.xmin as together
+    const made = `select lock_timeout, made.xmin = recorded.xmin as "sameTransaction"
       from other, pg_class made, _prisma_migrations recorded
       where made.relname = 'other' and recorded.migration_name = '20260102000000_second'`;
-    await expect(query(made)).resolves.toEqual([{ lock_timeout: '10s', together: true }]);
+    await expect(query(made)).resolves.toEqual([{ lock_timeout: '10s', sameTransaction: true }]);
   });
 
   it('records a failure as rolled back, with the reason of PostgreSQL', async () => {
@@ -123,18 +123,18 @@ describe('migrate', () => {
     await expect(query('select id from thing')).resolves.toEqual([]);
   });
 
-  it('refuses a database that holds tables of something else', async () => {
+  it('refuses a database with tables of another program', async () => {
     await query('create table unrelated (id int)');
     await expect(run()).rejects.toThrow(/not empty/);
     await expect(query("select to_regclass('thing') as thing")).resolves.toEqual([{ thing: null }]);
   });
 
-  it('asks the database one thing when there is nothing to do', async () => {
+  it('runs one query when there is nothing to do', async () => {
     await run();
     const { query: original } = pg.Client.prototype;
-    const asked: unknown[] = [];
+    const queries: unknown[] = [];
     pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-      asked.push(args[0]);
+      queries.push(args[0]);
       return Reflect.apply(original, this, args);
     } as typeof original;
     try {
@@ -142,13 +142,13 @@ describe('migrate', () => {
     } finally {
       pg.Client.prototype.query = original;
     }
-    expect(asked).toHaveLength(1);
+    expect(queries).toHaveLength(1);
   });
 
   it.each([
     ['of its own', "hashtext('almanac'), hashtext('migrate')"],
     ['of the Prisma command line', '72707369'],
-  ])('waits for the lock %s, but only with something to do', async (_whose, key) => {
+  ])('waits for the lock %s, but only with a migration to apply', async (_owner, key) => {
     await run();
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
@@ -181,7 +181,7 @@ function run(waitSeconds?: number): Promise<string[]> {
   return migrate({ databaseUrl: database.url, directory, logger, waitSeconds });
 }
 
-/** Ends the session that sleeps in a migration, as soon as there is one. */
+/** Ends the session of the sleeping migration, as soon as there is one. */
 async function cutSleeping(): Promise<void> {
   const cut = `select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and wait_event = 'PgSleep'`;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { type BusMessage, UnroutableError } from '../src/messaging/bus/message.ts';
@@ -34,7 +34,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** A relay to a bus whose `publish` is the given one. */
+/** Starts a relay to a bus with this `publish`. */
 function startRelay(publish: (messages: BusMessage[]) => Promise<void>): OutboxRelay {
   const relay = createOutboxRelay({ pool, bus: { publish }, logger });
   relays.push(relay);
@@ -43,9 +43,9 @@ function startRelay(publish: (messages: BusMessage[]) => Promise<void>): OutboxR
 }
 
 describe('announce', () => {
-  it('happens exactly if the transaction commits', async () => {
-    const carried: BusMessage[] = [];
-    const relay = startRelay(async (messages) => void carried.push(...messages));
+  it('publishes a message if and only if the transaction commits', async () => {
+    const published: BusMessage[] = [];
+    const relay = startRelay(async (messages) => void published.push(...messages));
     const payload = { account_id: 1, text: 'ä\'"' };
     const failed = withTransaction(pool, async (sql) => {
       await announce(sql, { type: 'test.thing.created', payload });
@@ -55,8 +55,8 @@ describe('announce', () => {
     const id = await withTransaction(pool, (sql) =>
       announce(sql, { type: 'test.thing.created', payload, requestId: 'req-1' }),
     );
-    await eventually(() => expect(carried).toHaveLength(1));
-    expect(carried[0]).toEqual({
+    await eventually(() => expect(published).toHaveLength(1));
+    expect(published[0]).toEqual({
       v: 1,
       id,
       type: 'test.thing.created',
@@ -69,15 +69,15 @@ describe('announce', () => {
 });
 
 describe('the relay', () => {
-  it('carries each message once and in order, also many, also with several relays', async () => {
-    const carried: number[] = [];
+  it('publishes each message once and in order, also many, also with several relays', async () => {
+    const published: number[] = [];
     const publish = async (messages: BusMessage[]) =>
-      void carried.push(...messages.map(({ payload }) => payload.n as number));
+      void published.push(...messages.map(({ payload }) => payload.n as number));
     await withTransaction(pool, async (sql) => {
       for (let n = 0; n < 350; n += 1) await announce(sql, { type: 'test.thing.changed', payload: { n } });
     });
     startRelay(publish);
-    await eventually(() => expect(carried).toEqual(Array.from({ length: 350 }, (_, n) => n)));
+    await eventually(() => expect(published).toEqual(Array.from({ length: 350 }, (_, n) => n)));
     startRelay(publish);
     startRelay(publish);
     await Promise.all(
@@ -85,47 +85,47 @@ describe('the relay', () => {
         withTransaction(pool, (sql) => announce(sql, { type: 'test.thing.changed', payload: { n: 1000 + n } })),
       ),
     );
-    await eventually(() => expect(carried).toHaveLength(400));
-    expect(new Set(carried).size).toBe(400);
+    await eventually(() => expect(published).toHaveLength(400));
+    expect(new Set(published).size).toBe(400);
   });
 
-  it('keeps what the bus refused, and tries again', async () => {
+  it('keeps messages that the bus refused, and retries', async () => {
     let refusals = 3;
-    const carried: unknown[] = [];
+    const published: unknown[] = [];
     const relay = startRelay(async (messages) => {
       refusals -= 1;
       if (refusals >= 0) throw new Error('the broker is away');
-      carried.push(...messages.map(({ payload }) => payload.n));
+      published.push(...messages.map(({ payload }) => payload.n));
     });
     await withTransaction(pool, (sql) => announce(sql, { type: 'test.thing.changed', payload: { n: 1 } }));
-    await eventually(() => expect(carried).toEqual([1]));
+    await eventually(() => expect(published).toEqual([1]));
     await eventually(async () => expect((await relay.lag()).waiting).toBe(0));
   });
 
-  it('keeps work that no queue takes yet without holding back the rest', async () => {
-    const carried: string[] = [];
+  it('keeps work that has no queue yet, without delaying the rest', async () => {
+    const published: string[] = [];
     let hasQueue = false;
     startRelay(async (messages) => {
       const work = messages.filter(({ type }) => type.endsWith('.requested') && !hasQueue);
-      carried.push(...messages.filter((message) => !work.includes(message)).map(({ type }) => type));
+      published.push(...messages.filter((message) => !work.includes(message)).map(({ type }) => type));
       if (work.length > 0) throw new UnroutableError(work);
     });
     await withTransaction(pool, async (sql) => {
       await announce(sql, { type: 'test.job.requested', payload: {} });
       await announce(sql, { type: 'test.thing.changed', payload: {} });
     });
-    await eventually(() => expect(carried).toEqual(['test.thing.changed']));
+    await eventually(() => expect(published).toEqual(['test.thing.changed']));
     hasQueue = true;
-    await eventually(() => expect(carried).toEqual(['test.thing.changed', 'test.job.requested']));
+    await eventually(() => expect(published).toEqual(['test.thing.changed', 'test.job.requested']));
   });
 
   it('relays the rest at once, also behind more unroutable work than a batch holds', async () => {
-    const carried: unknown[] = [];
-    let asked = 0;
+    const published: unknown[] = [];
+    let attempts = 0;
     startRelay(async (messages) => {
-      asked += 1;
+      attempts += 1;
       const work = messages.filter(({ type }) => type.endsWith('.requested'));
-      carried.push(...messages.filter((message) => !work.includes(message)).map(({ payload }) => payload.n));
+      published.push(...messages.filter((message) => !work.includes(message)).map(({ payload }) => payload.n));
       if (work.length > 0) throw new UnroutableError(work);
     });
     await withTransaction(pool, async (sql) => {
@@ -133,21 +133,21 @@ describe('the relay', () => {
     });
     for (let n = 0; n < 20; n += 1) {
       await withTransaction(pool, (sql) => announce(sql, { type: 'test.thing.changed', payload: { n } }));
-      await eventually(() => expect(carried).toHaveLength(n + 1));
+      await eventually(() => expect(published).toHaveLength(n + 1));
     }
-    expect(carried).toEqual(Array.from({ length: 20 }, (_, n) => n));
-    // The row is deleted a moment after the message was published.
+    expect(published).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    // The row is deleted a moment after the message is published.
     await eventually(async () => {
       const { rows } = await pool.query('select count(*)::int as count from outbox');
       expect(rows).toEqual([{ count: 250 }]);
     });
-    expect(asked).toBeLessThan(500);
+    expect(attempts).toBeLessThan(500);
   });
 
   it('goes on after the database ended its connections', async () => {
-    const carried = new Set<unknown>(); // a message may come twice when its relay is cut off in between
+    const published = new Set<unknown>(); // a message arrives twice if its relay was cut off in between
     const relay = startRelay(async (messages) => {
-      for (const { payload } of messages) carried.add(payload.n);
+      for (const { payload } of messages) published.add(payload.n);
     });
     const send = (n: number) =>
       withTransaction(pool, (sql) => announce(sql, { type: 'test.thing.changed', payload: { n } }));
@@ -157,7 +157,7 @@ describe('the relay', () => {
       .query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()')
       .catch(() => {});
     await eventually(() => send(2));
-    await eventually(() => expect([...carried]).toEqual([1, 2]));
+    await eventually(() => expect([...published]).toEqual([1, 2]));
   });
 });
 

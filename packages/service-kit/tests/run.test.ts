@@ -1,11 +1,10 @@
-// A process that can't start or crashes says why in one line of its log, and nothing else of what
-// it knew.
+// A process that can't start or crashes logs one line with the reason, without any secret.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
 const run = join(import.meta.dirname, '../src/process/run.ts');
 
-/** Runs a service whose `create` has this body; answers how it ended and all that it printed. */
+/** Runs a service with this body of `create`; answers its exit code and its output. */
 function runWith(create: string, readConfig = 'return {};'): Promise<{ code: number | null; output: string }> {
   const script = `
     import { runService } from ${JSON.stringify(run)};
@@ -28,7 +27,7 @@ describe('a service that', () => {
   const running = 'start: async () => {}, stop: async () => {}, context: {}';
 
   it.each([
-    ['can not be made', 'throw failure;', 'did not start'],
+    ['can not be created', 'throw failure;', 'did not start'],
     ['does not start', 'return { start: async () => { throw failure; } };', 'did not start'],
     ['crashes later', `setTimeout(() => { throw failure; }, 10); return { ${running} };`, 'crashed'],
     ['does not await a promise', `setTimeout(() => Promise.reject(failure), 10); return { ${running} };`, 'crashed'],
@@ -38,7 +37,7 @@ describe('a service that', () => {
        return { start: async () => {}, stop: async () => { throw failure; } };`,
       'did not stop cleanly',
     ],
-  ])('%s says why in one line', async (_what, create, msg) => {
+  ])('%s logs the reason in one line', async (_case, create, msg) => {
     const { code, output } = await runWith(create);
     expect(code).toBe(1);
     expect(output.trimEnd().split('\n')).toHaveLength(1);

@@ -1,16 +1,16 @@
-// Waiting for a condition, bounded: tests never sleep for a fixed time.
+// Waits for a condition, within a limit: tests never sleep for a fixed time.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 type Options = {
   withinMs?: number;
   everyMs?: number;
-  /** A failure after which trying again is in vain. */
+  /** Failures after which another try can't succeed. */
   isFinal?: (error: unknown) => boolean;
 };
 
 /**
- * Tries `check` until it stops throwing and answers its result; gives up with its last failure. The time is for a machine that
- * does much else: only a failure takes all of it.
+ * Calls `check` until it no longer throws; answers its result, or throws its last failure. The
+ * limit suits a busy machine: only a failing test takes that long.
  */
 export async function eventually<T>(
   check: () => Promise<T> | T,

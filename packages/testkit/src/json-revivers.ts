@@ -1,17 +1,17 @@
-// What JSON.parse is told to call for each value.
+// The revivers that code passes to JSON.parse.
 
-/** The revivers of all calls of JSON.parse that the work makes; undefined where there is none. */
+/** The reviver of each call of JSON.parse during `work`; undefined where there is none. */
 export function reviversOf(work: () => void): unknown[] {
-  const own = JSON.parse;
-  const given: unknown[] = [];
+  const original = JSON.parse;
+  const revivers: unknown[] = [];
   try {
     JSON.parse = (text, reviver) => {
-      given.push(reviver);
-      return own(text, reviver);
+      revivers.push(reviver);
+      return original(text, reviver);
     };
     work();
   } finally {
-    JSON.parse = own;
+    JSON.parse = original;
   }
-  return given;
+  return revivers;
 }

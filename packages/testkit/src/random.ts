@@ -1,6 +1,6 @@
-// Chance that can be repeated: a test that works by chance prints its seed and takes it back.
+// Repeatable random numbers: a random test prints its seed and accepts it for another run.
 
-/** Whole numbers from 0 to below `below`, the same ones for the same seed (mulberry32). */
+/** A source of whole numbers from 0 to `below` - 1; equal seeds give equal numbers (mulberry32). */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -1,12 +1,13 @@
-// Who may do what through the API: the one table that the end-to-end test tries with real people (tests/security/rights/rights.test.ts)
-// and that docs/permissions.md is written from. It is stated here, not computed: it says what has to be true of the code.
+// Who may do what through the API. tests/security/rights/rights.test.ts tries every cell with real
+// users, and `npm run permissions` writes docs/permissions.md from it. The table is stated, not
+// computed: it says what has to be true of the code.
 
 export type Place = 'account' | 'domain' | 'branch' | 'table_definition';
 
 export type Kind = {
-  /** What it is called in the table's columns. */
+  /** The name of its column. */
   title: string;
-  /** The place the right is held on; undefined: no right at all. */
+  /** Where the right is held; undefined: no right at all. */
   place?: Place;
   action?: 'admin' | 'develop' | 'edit' | 'view' | 'approve';
   licence: 'developer' | 'end_user';
@@ -27,7 +28,7 @@ const endUser = (place: Place, action: Kind['action'], title: string): Kind => (
   licence: 'end_user',
 });
 
-/** Everybody there is, a group at a time, in the order of the columns. */
+/** Every kind of caller, one group at a time, in the order of the columns. */
 export const kinds = [
   person('account', 'admin', 'Administrators'),
   person('account', 'develop', 'Developers'),
@@ -40,7 +41,7 @@ export const kinds = [
   person('table_definition', 'view', 'view on one table'),
   { title: 'no group', licence: 'developer' },
   { title: 'application', licence: 'developer', machine: true },
-  // A licence makes a difference only where more than `edit` is held.
+  // The licence matters only for rights beyond `edit`.
   endUser('account', 'admin', 'Administrators, end user'),
   endUser('account', 'develop', 'Developers, end user'),
   endUser('domain', 'develop', 'domain Developers, end user'),
@@ -48,10 +49,14 @@ export const kinds = [
   endUser('branch', 'approve', 'branch Approvers, end user'),
 ] as const satisfies Kind[];
 
-/** `y`: may. `-`: 403, the right is missing. `p`: 401, it takes a person. `c`: only what he has made himself, else 403. */
+/**
+ * `y`: may. `-`: 403, the right is missing. `p`: 401, it takes a person. `c`: only what the caller
+ * has created, else 403.
+ */
 export type Cell = 'y' | '-' | 'p' | 'c';
 
-// On a table in the group's domain, on the group's branch, which is protected. The columns are the kinds, in their order.
+// On a table in the group's domain, on the group's branch, which is protected. The columns are the
+// kinds in their order.
 const matrix = `
                 account  domain   branch   table  none  application  end users: account, domain, branch
                 Ad De    De Ma Vi De Ap Ed   V
@@ -79,14 +84,14 @@ abandon         y  c   | c  -  - | c  y  - | -  |  -  |      p      | - -   -   
 export type Rule = {
   /** Completes "takes …". */
   takes: string;
-  /** What a right on one domain, branch or table is worth on others; left out: nothing. */
+  /** Where a right on one domain, branch or table also counts; undefined: nowhere else. */
   reaches?: 'everything' | 'any branch from a domain';
 };
 
 const onTable = 'on the table, its domain, its branch or the account';
 const approving = '`approve` on its branch or the account, or `admin` on the account';
 
-/** What can be asked for. */
+/** The rules that operations follow. */
 export const rules = {
   everybody: { takes: 'a token of the account', reaches: 'everything' },
   person: { takes: 'a token of a person', reaches: 'everything' },
@@ -130,9 +135,9 @@ export function rowOf(name: RuleName): Cell[] {
 
 export type Case = {
   rule: RuleName;
-  /** Everybody may ask, and is shown what the rule lets him have. */
+  /** Every caller may ask; the list contains what the rule allows them to see. */
   list?: true;
-  /** Tells cases of one operation apart: completes the operation. */
+  /** Distinguishes the cases of one operation; completes its name. */
   when?: string;
   /** The plan it is for; the others answer 403. */
   plan?: 'without branching';
@@ -247,7 +252,7 @@ export const operations: Record<string, Case[]> = {
   'POST /deployments/{id}/cancel': [{ rule: 'takeBack' }],
   'POST /deployments/{id}/abandon': [{ rule: 'abandon' }],
 
-  // Of a promotion, branch and tables are those it changes.
+  // The branch and tables of a promotion are those that it changes.
   'GET /promotions': [list('seeDeployments')],
   'POST /promotions': [{ rule: 'merge' }],
   'GET /promotions/{id}': [{ rule: 'seeDeployments' }],
@@ -307,8 +312,8 @@ export const operations: Record<string, Case[]> = {
 };
 
 /**
- * What a kind of person meets: on a table in his domain and on his branch (`here`), or on one of another domain and branch, where only
- * rights on the account count.
+ * The cell for a kind of caller: on a table in their domain and on their branch (`here`), or on one
+ * of another domain and branch, where rights on the account count and what the rule reaches.
  */
 export function expected(name: RuleName, kind: number, here: boolean): Cell {
   const cell = rowOf(name)[kind] as Cell;

@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { findFreePort } from '../src/ports.ts';
+import { findFreePort } from '../src/network/ports.ts';
 
-// So many of 10,000 that without a reservation some would be the same: of one process among themselves, and of two.
+// Enough of 10,000 ports that without reservations some would be equal, within one process and
+// between two.
 const many = 400;
 
-it('no port is answered twice, by no process', async () => {
+it('no port is given twice, not even by two processes', async () => {
   const here = await Promise.all(Array.from({ length: many }, findFreePort));
   const script = `
-    const { findFreePort } = await import(${JSON.stringify(new URL('../src/ports.ts', import.meta.url).href)});
+    const { findFreePort } = await import(${JSON.stringify(new URL('../src/network/ports.ts', import.meta.url).href)});
     console.log(JSON.stringify(await Promise.all(Array.from({ length: ${many} }, findFreePort))));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
   const ports = [...here, ...(JSON.parse(stdout) as number[])];

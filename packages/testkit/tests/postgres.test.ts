@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { createTestDatabase } from '../src/postgres.ts';
+import { createTestDatabase } from '../src/postgres/postgres.ts';
 
 describe('test databases', () => {
   it('are empty, separate, in UTF-8 and in UTC', async () => {

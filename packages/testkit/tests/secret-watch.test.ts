@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { watchFetch, watchValue } from '../src/secret-watch.ts';
+import { watchFetch, watchValue } from '../src/secrets/secret-watch.ts';
 
 describe('a watched fetch', () => {
   let server: Server;
@@ -76,12 +76,12 @@ describe('a watched fetch', () => {
     );
   });
 
-  it('keeps refusals, without what a form shown again has to carry', async () => {
+  it('reports refusals, without the hidden fields of a form that is shown again', async () => {
     await watched(`${url}/refused?token=of+a+link`);
     expect(refusals).toEqual([{ method: 'GET', path: '/refused', status: 422, body: '<p>no</p>' }]);
   });
 
-  it('sees the secrets of an answer that came another way', () => {
+  it('finds the secrets of a value that came another way', () => {
     watchValue({ admin: { password: 'of an operator' } }, watcher);
     expect([...secrets]).toEqual([['of an operator', 'a password']]);
   });

@@ -7,7 +7,7 @@ import { signInPerson } from '@almanac/api-client/sign-in';
 import { type Runtime, readHome, readJson, readRuntime } from '@almanac/embedded/home';
 import type { Secrets } from '@almanac/embedded/secrets';
 import { contextHeader, createContextSigner } from '@almanac/service-kit/caller/call-context';
-import { startSystem } from '@almanac/testkit/system';
+import { startSystem } from '@almanac/testkit/system/system';
 
 /** A server, and the headers of calls to it. */
 export type Target = { port: number; headers(): Promise<Record<string, string>> };

@@ -1,7 +1,7 @@
 // The tables of the bulk part: products of 12 columns with two references, in the product and in
 // the bare database.
 import type { Api } from '@almanac/api-client/api';
-import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
+import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/system/builders';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { deployCategories, importFile } from './imports.ts';

@@ -1,6 +1,6 @@
 // Exports of the bench.
 import type { Api } from '@almanac/api-client/api';
-import type { DeployedTable } from '@almanac/testkit/builders';
+import type { DeployedTable } from '@almanac/testkit/system/builders';
 import { completed } from './imports.ts';
 
 type Export = { id: number; rows_exported: number; download_url: string };

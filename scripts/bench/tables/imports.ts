@@ -1,6 +1,6 @@
 // Creates the tables of the bench in the product: definitions, a deployment, imports.
 import { type Api, poll, upload } from '@almanac/api-client/api';
-import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
+import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/system/builders';
 import { categoryColumns, columns, makeCategoryCsv } from './rows.ts';
 
 const deployedCategories = new WeakMap<Api, Promise<number>>();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { migrate, readMigrations } from '@almanac/service-kit/postgres/migrate';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { migrationList, noFilters, withEngine } from './engine.ts';
 

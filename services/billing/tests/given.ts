@@ -3,8 +3,8 @@
 import type { CallContext, Issuer } from '@almanac/service-kit/caller/call-context';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool, pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import { waitLonger } from '@almanac/testkit/patience';
-import { createServiceDatabase } from '@almanac/testkit/service-database';
+import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
+import { waitLonger } from '@almanac/testkit/time-limits';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { openAccount } from '../src/accounts/account-billing.ts';
 import type { BillingContext } from '../src/context.ts';

@@ -3,10 +3,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
-import { type Call, createCaller } from '@almanac/testkit/call';
-import type { TestKeys } from '@almanac/testkit/keys';
-import { findFreePort } from '@almanac/testkit/ports';
-import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
+import { type Call, createCaller } from '@almanac/testkit/calls/call';
+import type { TestKeys } from '@almanac/testkit/calls/keys';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { endService, spawnService, untilReady } from '@almanac/testkit/processes/service-process';
 import { caller, type TableInput, wanted } from './given.ts';
 
 export type DataProcess = {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '@almanac/service-kit/limits';
 import { reviversOf } from '@almanac/testkit/json-revivers';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import fc from 'fast-check';
 import pg from 'pg';
 import { Values } from '../src/sql/statement.ts';

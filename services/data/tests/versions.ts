@@ -1,6 +1,6 @@
 // What the tests of history ask: the versions of rows, and rows as they were.
 import { pgSql } from '@almanac/service-kit/postgres/database';
-import type { Call } from '@almanac/testkit/call';
+import type { Call } from '@almanac/testkit/calls/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { readHighWaterMark } from '../src/postgres/high-water-mark.ts';
 import type { DataNet } from './given.ts';

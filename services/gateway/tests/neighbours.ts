@@ -1,9 +1,9 @@
 // The neighbours of the gateways in a test file: a database for the bus, keys, and the fakes of
 // given.ts.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
-import { startBus } from '@almanac/testkit/bus';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
+import { startBus } from '@almanac/testkit/messaging/bus';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import {
   type FakeBilling,
   type FakeIdentity,

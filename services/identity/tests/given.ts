@@ -12,15 +12,15 @@ import type { Service } from '@almanac/service-kit/process/run';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer } from '@almanac/service-kit/rpc/server';
-import { anyPayload, gather, startBus } from '@almanac/testkit/bus';
-import { type Call, createCaller } from '@almanac/testkit/call';
+import { type Call, createCaller } from '@almanac/testkit/calls/call';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { waitLonger } from '@almanac/testkit/patience';
-import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase } from '@almanac/testkit/postgres';
-import { createServiceDatabase } from '@almanac/testkit/service-database';
-import { watchLog } from '@almanac/testkit/watched-logs';
+import { anyPayload, collectMessages, startBus } from '@almanac/testkit/messaging/bus';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
+import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
+import { watchLog } from '@almanac/testkit/secrets/watched-logs';
+import { waitLonger } from '@almanac/testkit/time-limits';
 import { readConfig } from '../src/config.ts';
 import type { IdentityContext } from '../src/context.ts';
 import { createIdentity } from '../src/service.ts';
@@ -102,7 +102,7 @@ export async function givenIdentity(env: Record<string, string> = {}): Promise<I
   const events: BusMessage[] = [];
   const bus = await startBus(busDatabase.url, 'listener');
   await bus.subscribe(samePayload(eventTypes, anyPayload), (message) => void events.push(message));
-  const mails = await gather(bus, 'listener.mail', ['identity.mail.requested']);
+  const mails = await collectMessages(bus, 'listener.mail', ['identity.mail.requested']);
 
   const clients = new Map<string, ReturnType<typeof createRpcClient<'identity'>>>();
   for (const issuer of ['gateway', 'metadata', 'operator', 'jobs'] as const) {

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
-import type { TestDatabase } from '@almanac/testkit/postgres';
-import { createServiceDatabase } from '@almanac/testkit/service-database';
+import type { TestDatabase } from '@almanac/testkit/postgres/postgres';
+import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
 import { sweep } from '../src/housekeeping.ts';
 import { createSigningKeys } from '../src/tokens/signing-keys.ts';
 import { createPrisma } from '../src/transaction.ts';

@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
-import { createCaller } from '@almanac/testkit/call';
+import { createCaller } from '@almanac/testkit/calls/call';
+import { createTestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys } from '@almanac/testkit/keys';
-import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { codeOf, exchange, type Identity, postForm, redirectUri, refresh } from './given.ts';
 
 describe('the process', () => {

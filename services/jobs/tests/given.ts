@@ -13,16 +13,16 @@ import type { BusMessage } from '@almanac/service-kit/messaging/bus/bus';
 import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
 import type { RpcClient } from '@almanac/service-kit/rpc/contract';
-import { anyPayload, gather, startBus } from '@almanac/testkit/bus';
-import { type Answer, type Call, callHeaders, createCaller } from '@almanac/testkit/call';
+import { type Answer, type Call, callHeaders, createCaller } from '@almanac/testkit/calls/call';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { waitLonger } from '@almanac/testkit/patience';
-import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase } from '@almanac/testkit/postgres';
-import { createServiceDatabase } from '@almanac/testkit/service-database';
-import { spawnService, untilReady } from '@almanac/testkit/service-process';
-import { watchLog } from '@almanac/testkit/watched-logs';
+import { anyPayload, collectMessages, startBus } from '@almanac/testkit/messaging/bus';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
+import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
+import { spawnService, untilReady } from '@almanac/testkit/processes/service-process';
+import { watchLog } from '@almanac/testkit/secrets/watched-logs';
+import { waitLonger } from '@almanac/testkit/time-limits';
 import { type JobsConfig, readConfig } from '../src/config.ts';
 import type { JobsContext } from '../src/context.ts';
 import type { ObjectStore } from '../src/files/object-store/object-store.ts';
@@ -117,7 +117,12 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     samePayload(['jobs.import.finished', 'jobs.export.finished'], anyPayload),
     (message) => void events.push(message),
   );
-  const acts = await gather(listener, 'test.acts', ['jobs.audit.requested'], ({ payload }) => payload as AuditEntry);
+  const acts = await collectMessages(
+    listener,
+    'test.acts',
+    ['jobs.audit.requested'],
+    ({ payload }) => payload as AuditEntry,
+  );
   const url = `http://127.0.0.1:${ports.httpPort}`;
   const operator = createRpcClient(
     'jobs',

@@ -8,7 +8,7 @@ import { createMetrics } from '@almanac/service-kit/observability/metrics';
 import type { Permission } from '@almanac/service-kit/rights/rights';
 import type { RpcHandlers, RpcServiceName } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
-import type { TestKeys } from '@almanac/testkit/keys';
+import type { TestKeys } from '@almanac/testkit/calls/keys';
 import { parse } from 'csv-parse';
 
 type Row = Record<string, string>;

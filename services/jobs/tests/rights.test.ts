@@ -1,5 +1,5 @@
 // Rights on imports, exports and mappings, and what becomes of work whose owner has lost them.
-import type { Call } from '@almanac/testkit/call';
+import type { Call } from '@almanac/testkit/calls/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { ended, givenImport, givenJobs, type Jobs } from './given.ts';
 

@@ -1,6 +1,6 @@
 // The audit log: every act with its actor, before and after, in the transaction of the act.
 import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
-import { callHeaders } from '@almanac/testkit/call';
+import { callHeaders } from '@almanac/testkit/calls/call';
 import { eventually } from '@almanac/testkit/eventually';
 import {
   type Account,

@@ -3,10 +3,10 @@
 // after a commit whose answer it does not get, or during a call of data.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { type Answer, callHeaders } from '@almanac/testkit/call';
-import { findFreePort } from '@almanac/testkit/ports';
-import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
-import { startTcpProxy, type Watch } from '@almanac/testkit/tcp-proxy';
+import { type Answer, callHeaders } from '@almanac/testkit/calls/call';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { startTcpProxy, type Watch } from '@almanac/testkit/network/tcp-proxy';
+import { endService, spawnService, untilReady } from '@almanac/testkit/processes/service-process';
 import type { Metadata } from './given.ts';
 
 export type DyingProcess = {

@@ -5,12 +5,12 @@ import type { Route } from '@almanac/service-kit/api/route';
 import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
-import { gather, startBus } from '@almanac/testkit/bus';
-import { createCaller } from '@almanac/testkit/call';
+import { createCaller } from '@almanac/testkit/calls/call';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { waitLonger } from '@almanac/testkit/patience';
-import { createServiceDatabase } from '@almanac/testkit/service-database';
+import { collectMessages, startBus } from '@almanac/testkit/messaging/bus';
+import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
+import { waitLonger } from '@almanac/testkit/time-limits';
 import type pg from 'pg';
 import { z } from 'zod';
 import { type MetadataConfig, readConfig } from '../src/config.ts';
@@ -58,7 +58,12 @@ export async function startMetadata(
   const { httpPort, rpcPort } = await service.start();
   const logger = createLogger('test', 'silent');
   const log = await startBus(database.url, 'log');
-  const acts = await gather(log, 'log.acts', ['metadata.audit.requested'], ({ payload }) => payload as AuditEntry);
+  const acts = await collectMessages(
+    log,
+    'log.acts',
+    ['metadata.audit.requested'],
+    ({ payload }) => payload as AuditEntry,
+  );
   const pool = createPool({ url: database.url, name: 'test', max: 3, logger });
   return {
     keys,

@@ -11,7 +11,7 @@ import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createMetrics } from '@almanac/service-kit/observability/metrics';
 import { loadServiceDefinition, type RpcHandlers, type RpcServiceName } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer, type RpcServer } from '@almanac/service-kit/rpc/server';
-import type { TestKeys } from '@almanac/testkit/keys';
+import type { TestKeys } from '@almanac/testkit/calls/keys';
 
 type Permission = { action: string; resource_type: string; resource_id: number };
 type Group = { id: number; name: string; resource_type: string; resource_id: number; members: number[] };

@@ -3,12 +3,12 @@
 // PostgreSQL, or after a commit whose answer it does not get.
 import type { ChildProcess } from 'node:child_process';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
-import { type Call, createCaller } from '@almanac/testkit/call';
-import type { TestKeys } from '@almanac/testkit/keys';
-import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase } from '@almanac/testkit/postgres';
-import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
-import { startTcpProxy, type Watch } from '@almanac/testkit/tcp-proxy';
+import { type Call, createCaller } from '@almanac/testkit/calls/call';
+import type { TestKeys } from '@almanac/testkit/calls/keys';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { startTcpProxy, type Watch } from '@almanac/testkit/network/tcp-proxy';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
+import { endService, spawnService, untilReady } from '@almanac/testkit/processes/service-process';
 import { serve } from './neighbours.ts';
 
 export type RealData = {

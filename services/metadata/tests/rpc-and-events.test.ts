@@ -4,9 +4,9 @@ import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
-import { badPayloads } from '@almanac/testkit/bad-payloads';
-import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
+import { badPayloads } from '@almanac/testkit/messaging/bad-payloads';
+import { anyPayload, startBus } from '@almanac/testkit/messaging/bus';
 import { callingAs, givenAccount, givenAdmin, givenTable, givenUser, type Metadata, startMetadata } from './given.ts';
 
 let metadata: Metadata;

@@ -2,8 +2,8 @@
 // every format, and in SQLite, by key and by svc_sk. COPY_RUNS: how many tables (1); COPY_STEPS: how much happens to each (12);
 // COPY_SEED repeats them.
 import type { Api } from '@almanac/api-client/api';
-import { type DeployedTable, exportFile, givenAccount } from '@almanac/testkit/builders';
 import { randomOf } from '@almanac/testkit/random';
+import { type DeployedTable, exportFile, givenAccount } from '@almanac/testkit/system/builders';
 import { type Change, readChanges, type TextFormat, textFormats } from './changes-file.ts';
 import { columns, importAll, Source } from './source.ts';
 import { type Copy, createCopyByKey, createCopyBySk } from './sqlite-copy.ts';

@@ -8,7 +8,7 @@ import {
   givenDeployedTable,
   importFile,
   unique,
-} from '@almanac/testkit/builders';
+} from '@almanac/testkit/system/builders';
 
 type Row = { svc_sk: number; svc_version: number; code: string; part: number };
 type Random = (below: number) => number;

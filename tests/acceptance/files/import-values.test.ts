@@ -7,7 +7,7 @@ import {
   givenAccount,
   givenDeployedTable,
   importFile,
-} from '@almanac/testkit/builders';
+} from '@almanac/testkit/system/builders';
 
 const columns: Column[] = [
   { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },

@@ -8,7 +8,7 @@ import {
   givenAccount,
   givenDeployedTable,
   importFile,
-} from '@almanac/testkit/builders';
+} from '@almanac/testkit/system/builders';
 import fc from 'fast-check';
 
 const seed = Number(process.env.ROUND_TRIP_SEED ?? Date.now() % 1_000_000);

@@ -1,13 +1,13 @@
 // Spreadsheets from end to end: a workbook that is made for editing comes back, and changes what was edited and no more.
 import type { Api } from '@almanac/api-client/api';
+import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
 import {
   type DeployedTable,
   exportFile,
   givenAccount,
   givenDeployedTable,
   importFile,
-} from '@almanac/testkit/builders';
-import { textRow, workbookOf } from '@almanac/testkit/workbooks';
+} from '@almanac/testkit/system/builders';
 
 let api: Api;
 let table: DeployedTable;

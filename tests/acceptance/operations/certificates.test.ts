@@ -12,11 +12,11 @@ import { type ContextSigner, createContextSigner } from '@almanac/service-kit/ca
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
 import { type ServiceTls, watchServiceTls } from '@almanac/service-kit/tls/service-tls';
-import { type Account, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
-import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/certificate';
 import { eventually } from '@almanac/testkit/eventually';
-import { type MountedFiles, mountFiles } from '@almanac/testkit/mounted-files';
-import { type RunningSystem, startSystem, systemHomeName } from '@almanac/testkit/system';
+import { type MountedFiles, mountFiles } from '@almanac/testkit/files/mounted-files';
+import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/network/certificate';
+import { type Account, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
+import { type RunningSystem, startSystem, systemHomeName } from '@almanac/testkit/system/system';
 
 const services = ['identity', 'metadata', 'data', 'jobs', 'billing'] as const;
 const names = ['127.0.0.1', 'localhost', 'gateway', ...services, 'operator'];

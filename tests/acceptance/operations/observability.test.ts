@@ -1,9 +1,9 @@
 // What the dashboard and the alert rules ask for is what the services tell; and clients are told none of it.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { baseUrl, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import { baseUrl, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import { parse } from 'yaml';
 
 const folder = resolve(import.meta.dirname, '../../../deploy/observability');

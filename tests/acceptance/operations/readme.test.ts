@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { documentedCalls } from '@almanac/testkit/documented-calls';
-import { type RunningSystem, startSystem } from '@almanac/testkit/system';
+import { runDocumentedCalls } from '@almanac/testkit/system/documented-calls';
+import { type RunningSystem, startSystem } from '@almanac/testkit/system/system';
 
 describe('the documentation', () => {
   let system: RunningSystem;
@@ -21,7 +21,7 @@ describe('the documentation', () => {
   });
 
   it('shows in the README what the first calls answer', async () => {
-    const calls = await documentedCalls(system.baseUrl, folder);
+    const calls = await runDocumentedCalls(system.baseUrl, folder);
     expect(calls).toHaveLength(5);
     for (const { shown, answered } of calls) expect(answered).toBe(shown);
   });
@@ -32,7 +32,7 @@ describe('the documentation', () => {
     ['keep-a-copy', 1],
     ['edit-in-excel', 1],
   ])('shows in %s what its calls answer', async (page, shown) => {
-    const calls = await documentedCalls(system.baseUrl, folder, `docs/how-to/${page}.md`);
+    const calls = await runDocumentedCalls(system.baseUrl, folder, `docs/how-to/${page}.md`);
     expect(calls).toHaveLength(shown);
     for (const call of calls) expect(call.answered).toBe(call.shown);
   });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createApi } from '@almanac/api-client/api';
 import { signInMachine, signInPerson } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
-import { type RunningSystem, readProcesses, startSystem } from '@almanac/testkit/system';
+import { type RunningSystem, readProcesses, startSystem } from '@almanac/testkit/system/system';
 
 const isAlive = (pid: number) => {
   try {

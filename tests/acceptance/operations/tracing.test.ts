@@ -2,9 +2,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { poll, upload } from '@almanac/api-client/api';
-import { givenAccount, givenDeployedTable, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { type RunningSystem, startSystem, systemHomeName } from '@almanac/testkit/system';
+import { givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { type RunningSystem, startSystem, systemHomeName } from '@almanac/testkit/system/system';
 
 type Attribute = { key: string; value: Record<string, unknown> };
 type Span = {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { requestToken } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
-import { admin, type RunningSystem, startSystem } from '@almanac/testkit/system';
+import { admin, type RunningSystem, startSystem } from '@almanac/testkit/system/system';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { autocompletes, contrasts, focused, misfits } from './in-the-page.ts';
 

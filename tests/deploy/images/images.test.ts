@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createApi, poll, upload } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { baseUrl, givenAccount, givenDeployedTable } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { readReady, systemHome } from '@almanac/testkit/system';
+import { baseUrl, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
+import { readReady, systemHome } from '@almanac/testkit/system/system';
 import { containerName } from './container.ts';
 
 const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'] as const;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { accepts, makeDatabases, superuserPassword } from '@almanac/embedded/postgres';
 import { eventually } from '@almanac/testkit/eventually';
-import { findFreePort } from '@almanac/testkit/ports';
+import { findFreePort } from '@almanac/testkit/network/ports';
 import { type StartedTestContainer, Wait } from 'testcontainers';
 import { Container } from './container.ts';
 

@@ -1,6 +1,6 @@
 // Before the first end-to-end test on the images: starts them and all servers they need.
-import { holder } from '@almanac/testkit/jest-system-setup';
-import { beginRun } from '@almanac/testkit/test-run';
+import { holder } from '@almanac/testkit/jest/system-setup';
+import { beginRun } from '@almanac/testkit/secrets/test-run';
 import { startImages } from './system.ts';
 
 export default async function setup(): Promise<void> {

@@ -11,8 +11,8 @@ import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { type Api, createApi } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
+import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/system/builders';
 import { shown } from '../../../scripts/documentation/shell-commands.ts';
 import type { Manifest } from './render.ts';
 

@@ -2,9 +2,9 @@
 // one instance after the other. No call is refused, no write is lost and none is done twice.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { givenAccount } from '@almanac/testkit/builders';
-import { type Fleet, type FleetService, fleetServices, startFleet } from '@almanac/testkit/fleet';
-import { givenReleasedCode, type ReleasedCode } from '@almanac/testkit/released-code';
+import { givenAccount } from '@almanac/testkit/system/builders';
+import { type Fleet, type FleetService, fleetServices, startFleet } from '@almanac/testkit/system/fleet';
+import { givenReleasedCode, type ReleasedCode } from '@almanac/testkit/system/released-code';
 import { type EverydayWork, givenEverydayWork } from '../../support/everyday-work.ts';
 
 /** Longer than balancers take to hear of it, also on a busy machine. */

@@ -2,9 +2,9 @@
 // SKEW=all: more of them.
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { givenAccount } from '@almanac/testkit/builders';
-import { type Fleet, type FleetService, fleetServices, startFleet } from '@almanac/testkit/fleet';
-import { givenReleasedCode, type ReleasedCode } from '@almanac/testkit/released-code';
+import { givenAccount } from '@almanac/testkit/system/builders';
+import { type Fleet, type FleetService, fleetServices, startFleet } from '@almanac/testkit/system/fleet';
+import { givenReleasedCode, type ReleasedCode } from '@almanac/testkit/system/released-code';
 import { givenEverydayWork } from '../../support/everyday-work.ts';
 
 const root = resolve(import.meta.dirname, '../../..');

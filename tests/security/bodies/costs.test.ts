@@ -2,9 +2,10 @@
 // CPU time that all processes spend on each. Prints the worst ten. Fails on what no noise explains.
 // BODIES: how many for each operation (3), or `all`; BODIES_SEED repeats a run; BODIES_OF: only
 // operations and variants whose name matches.
-import { type Column, givenDeployedTable } from '@almanac/testkit/builders';
+
 import { randomOf } from '@almanac/testkit/random';
-import { givenLocalSystem, type LocalSystem, readProcesses } from '@almanac/testkit/system';
+import { type Column, givenDeployedTable } from '@almanac/testkit/system/builders';
+import { givenLocalSystem, type LocalSystem, readProcesses } from '@almanac/testkit/system/system';
 import { cpuBetween, readCpu } from '../../support/process-costs.ts';
 import { type Answer, exchange, request } from '../hostile/wire.ts';
 import { readOperations } from '../isolation/operations.ts';

@@ -1,9 +1,9 @@
 // Group 4, tokens: what is no token of ours is none, whatever it looks like.
 import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, sign } from 'node:crypto';
 import { signInMachine, signInPerson } from '@almanac/api-client/sign-in';
-import { unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import { admin } from '@almanac/testkit/system';
+import { unique } from '@almanac/testkit/system/builders';
+import { admin } from '@almanac/testkit/system/system';
 import { decode, encode, signed } from './forge.ts';
 import { type Case, each, type Row } from './rows.ts';
 import { exchange, request } from './wire.ts';

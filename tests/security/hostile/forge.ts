@@ -2,8 +2,8 @@
 import { createDecipheriv, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stores } from '@almanac/testkit/stored-state';
-import { runWatcher } from '@almanac/testkit/test-run';
+import { runWatcher } from '@almanac/testkit/secrets/test-run';
+import type { Stores } from '@almanac/testkit/system/stored-state';
 
 type Part = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 // Group 4, scopes and plans: each operation of the document with each scope alone, and whatever only looks like a scope.
 import { signInMachine } from '@almanac/api-client/sign-in';
-import { givenAccount, mainBranchId } from '@almanac/testkit/builders';
+import { givenAccount, mainBranchId } from '@almanac/testkit/system/builders';
 import { type Operation, readOperations } from '../isolation/operations.ts';
 import { type Case, each, type Row } from './rows.ts';
 import { rawRequest, request } from './wire.ts';

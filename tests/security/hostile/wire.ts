@@ -1,6 +1,6 @@
 // Requests as bytes, since HTTP clients tidy up what they are given, and what came back, since they also tidy up that.
 import { connect } from 'node:net';
-import { baseUrl } from '@almanac/testkit/builders';
+import { baseUrl } from '@almanac/testkit/system/builders';
 
 export type Answer = {
   /** 0: the connection was closed without one. */

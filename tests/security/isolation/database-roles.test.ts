@@ -1,7 +1,7 @@
 // Each service has a database of its own and a role that can do nothing outside of it: what breaks one service opens no other.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import pg from 'pg';
 
 const databases = ['identity', 'metadata', 'data', 'jobs', 'billing', 'bus'];

@@ -1,8 +1,8 @@
 // Two accounts that use the same names, keys and codes at the same time never meet: in lists, in rows, in files.
 import { request } from 'node:http';
 import type { Api } from '@almanac/api-client/api';
-import { openStores, type StoredState, type Stores } from '@almanac/testkit/stored-state';
-import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import { openStores, type StoredState, type Stores } from '@almanac/testkit/system/stored-state';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import { readOperations } from './operations.ts';
 import { givenTwins, settle, type Twin } from './twins.ts';
 

@@ -1,8 +1,8 @@
 // Whatever identifier of another account stands wherever one can stand, the answer is the one to an identifier that nobody ever
 // had, and nothing changes. Made from docs/openapi.json: a new endpoint is tried as soon as it is there.
 import type { Api } from '@almanac/api-client/api';
-import { openStores, type StoredState, type Stores } from '@almanac/testkit/stored-state';
-import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
+import { openStores, type StoredState, type Stores } from '@almanac/testkit/system/stored-state';
+import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import { findPlaces, type Operation, placeName, readOperations } from './operations.ts';
 import { kindsAt, unusedDeclarations, withoutBranching } from './places.ts';
 import { ask, type Choice, type Form, forms, makeRequest, type Told } from './requests.ts';

@@ -1,6 +1,6 @@
 // Makes requests from an operation's own schemas: identifiers as told, everything else as small and as right as can be.
 import type { Api } from '@almanac/api-client/api';
-import { unique } from '@almanac/testkit/builders';
+import { unique } from '@almanac/testkit/system/builders';
 import { alternativeName, type Operation, type Parameter, type Place, type Schema } from './operations.ts';
 import { companionsOf, type Kind, kindsAt } from './places.ts';
 import type { Owned } from './twins.ts';

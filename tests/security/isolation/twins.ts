@@ -1,9 +1,9 @@
 // Two accounts that own one of everything, made in turns so that their ids interleave, and equal wherever two accounts may be:
 // names, keys, e-mails, correlation codes, rows. Beside the equal ones each has some that only it has.
 import { type Api, type Page, poll, upload } from '@almanac/api-client/api';
-import { type Account, type Column, givenAccount, mainBranchId, unique } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
-import type { Stores } from '@almanac/testkit/stored-state';
+import { type Account, type Column, givenAccount, mainBranchId, unique } from '@almanac/testkit/system/builders';
+import type { Stores } from '@almanac/testkit/system/stored-state';
 import type { Kind } from './places.ts';
 
 /** An identifier of each kind; keys, codes and rows are such as the other account doesn't have, but for the key of both. */

@@ -1,8 +1,8 @@
 // One person for each kind of the rights table, in the groups that the system has made, with a token of the authorization code flow.
 import { type Api, createApi, type Page, poll } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { type Account, unique } from '@almanac/testkit/builders';
 import { type Kind, kinds } from '@almanac/testkit/rights-table';
+import { type Account, unique } from '@almanac/testkit/system/builders';
 
 const password = 'correct horse battery staple';
 

@@ -1,6 +1,6 @@
 // A call for every case of the rights table that changes nothing when it is allowed: the right is asked for before what is wrong with
 // the body, so a body that breaks a rule is 422 to who may, and 403 to who may not. What can't be tried like that is made for it.
-import { unique } from '@almanac/testkit/builders';
+import { unique } from '@almanac/testkit/system/builders';
 import type { Office, World } from './world.ts';
 
 type Surroundings = World & Office;

@@ -1,10 +1,10 @@
 // The rights table, tried: a person of every kind calls every operation, on what belongs to the domain and branch of his group and on what
 // doesn't. Whether a call is allowed shows in its status alone, so nothing is changed by it.
 import type { Answer, Api } from '@almanac/api-client/api';
-import { type Account, givenAccount, mainBranchId } from '@almanac/testkit/builders';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Case, type Cell, expected, type Kind, kinds, operations } from '@almanac/testkit/rights-table';
-import { admin as runAdmin } from '@almanac/testkit/system';
+import { type Account, givenAccount, mainBranchId } from '@almanac/testkit/system/builders';
+import { admin as runAdmin } from '@almanac/testkit/system/system';
 import { givenLeaver, givenPeople, type People } from './people.ts';
 import { type Probe, probes } from './probes.ts';
 import { fillWorld, givenOffice, givenTables, type Office, type World } from './world.ts';

@@ -1,6 +1,6 @@
 // Something of everything that the API has, on one branch and in one domain: what the operations of the rights table are tried on.
 import { type Api, type Page, poll, upload } from '@almanac/api-client/api';
-import { defaultColumns, unique } from '@almanac/testkit/builders';
+import { defaultColumns, unique } from '@almanac/testkit/system/builders';
 
 export type World = {
   admin: Api;

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Api } from '@almanac/api-client/api';
 import { walkThrough } from '@almanac/api-client/sign-in';
-import type { Instances } from '@almanac/testkit/instances';
+import type { Instances } from '@almanac/testkit/system/instances';
 import { type Application, common, type Family, given, isLivingFamily, type Model, type User } from './token-model.ts';
 
 /** The system with an account of its own, and an administrator's client of its API. */

@@ -4,7 +4,7 @@ import { createApi } from '@almanac/api-client/api';
 import { Browser } from '@almanac/api-client/browser';
 import { signInMachine } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Instances, startInstances } from '@almanac/testkit/instances';
+import { type Instances, startInstances } from '@almanac/testkit/system/instances';
 import fc from 'fast-check';
 import { ask, type Command, commands, type System } from './token-commands.ts';
 import { type AccessToken, type Application, common, type Model, type Scope, scopes, verdict } from './token-model.ts';

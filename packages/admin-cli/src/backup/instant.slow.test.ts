@@ -1,6 +1,6 @@
 import { connect, createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster, createTestDatabase, startPostgres, type TestDatabase } from '@almanac/testkit/postgres';
+import { type Cluster, createTestDatabase, startPostgres, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { holdInstant } from './instant.ts';
 import { libpqEnvironment } from './postgres-programs.ts';

@@ -3,9 +3,9 @@ import { type IncomingMessage, request as plainRequest, type ServerResponse } fr
 import { Agent, type AgentOptions, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
-import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/certificate';
 import { eventually } from '@almanac/testkit/eventually';
-import { mountFiles } from '@almanac/testkit/mounted-files';
+import { mountFiles } from '@almanac/testkit/files/mounted-files';
+import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/network/certificate';
 import { createContextVerifier } from '../caller/call-context.ts';
 import { ConfigError, ConfigReader, readCommonConfig } from '../config/config.ts';
 import { Health } from '../observability/health.ts';

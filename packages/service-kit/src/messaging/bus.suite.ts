@@ -2,8 +2,8 @@
 // and against a real RabbitMQ by tests/deploy/bus-amqp.real.test.ts.
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase } from '@almanac/testkit/postgres';
-import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
+import { startTcpProxy, type TcpProxy } from '@almanac/testkit/network/tcp-proxy';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { createPool, withTransaction } from '../postgres/database.ts';

@@ -1,8 +1,8 @@
 // TLS to a real PostgreSQL, by the words of PostgreSQL's own URLs.
 import { join } from 'node:path';
-import { type Certificate, createAuthority } from '@almanac/testkit/certificate';
-import { type MountedFiles, mountFiles } from '@almanac/testkit/mounted-files';
-import { type Cluster, startPostgres } from '@almanac/testkit/postgres';
+import { type MountedFiles, mountFiles } from '@almanac/testkit/files/mounted-files';
+import { type Certificate, createAuthority } from '@almanac/testkit/network/certificate';
+import { type Cluster, startPostgres } from '@almanac/testkit/postgres/postgres';
 import { createLogger } from '../observability/logger.ts';
 import { createPool } from './database.ts';
 import { migrate } from './migrate.ts';
@@ -30,7 +30,7 @@ function urlWith(file: string): string {
 }
 
 it('connects by TLS to the server that its authority vouches for', async () => {
-  await cluster.certify(authority.issue());
+  await cluster.enableTls(authority.issue());
   const pool = createPool({ url: urlWith('ca.crt'), name: 'tls', logger: createLogger('test', 'silent') });
   const { rows } = await pool.query('select ssl, version from pg_stat_ssl where pid = pg_backend_pid()');
   await pool.end();
@@ -38,7 +38,7 @@ it('connects by TLS to the server that its authority vouches for', async () => {
 });
 
 it('reads the authorities again for each connection', async () => {
-  await cluster.certify(authority.issue());
+  await cluster.enableTls(authority.issue());
   const pool = createPool({ url: urlWith('ca.crt'), name: 'tls', logger: createLogger('test', 'silent') });
   const kept = await pool.connect();
   files.replace({ 'ca.crt': createAuthority().cert, 'other.crt': '' });
@@ -61,7 +61,7 @@ const refused: [string, string, () => Certificate, string][] = [
 ];
 
 it.each(refused)('refuses %s, and the log says what to do', async (_name, file, ownOf, advice) => {
-  await cluster.certify(ownOf());
+  await cluster.enableTls(ownOf());
   const url = new URL(urlWith(file));
   url.password = password;
   const lines: string[] = [];

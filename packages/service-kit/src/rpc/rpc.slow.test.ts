@@ -1,5 +1,5 @@
 import { eventually } from '@almanac/testkit/eventually';
-import { findFreePort } from '@almanac/testkit/ports';
+import { findFreePort } from '@almanac/testkit/network/ports';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import {
   type CallContext,

@@ -1,7 +1,7 @@
 import tls from 'node:tls';
-import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/certificate';
 import { eventually } from '@almanac/testkit/eventually';
-import { type MountedFiles, mountFiles } from '@almanac/testkit/mounted-files';
+import { type MountedFiles, mountFiles } from '@almanac/testkit/files/mounted-files';
+import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/network/certificate';
 import * as grpc from '@grpc/grpc-js';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { type ContextSigner, createContextSigner, createContextVerifier, type Issuer } from '../caller/call-context.ts';

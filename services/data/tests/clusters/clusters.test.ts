@@ -1,7 +1,7 @@
 // Accounts on several PostgreSQL clusters: two databases stand for them, and a second instance of
 // the service has no knowledge of the first.
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { load, read } from '../files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from '../given.ts';

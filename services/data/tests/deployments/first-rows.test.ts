@@ -1,8 +1,8 @@
 // First rows of a copy: inserted in the transaction of its first deployment, as the original has
 // them then.
 import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
-import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
+import { anyPayload, startBus } from '@almanac/testkit/messaging/bus';
 import { plan } from '../columns.ts';
 import { create, type DataNet, deploy, failureOf, givenData, type TableInput, wanted } from '../given.ts';
 import {

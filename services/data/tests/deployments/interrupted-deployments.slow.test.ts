@@ -1,8 +1,9 @@
 // Deployments that are killed in the middle, or blocked by a slow reader: the tables and the
 // catalogue agree, and are the old ones or the new ones. DEPLOYMENT_SEED repeats a run.
+
+import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput, wanted } from '../given.ts';
 import { type DataProcess, startData } from '../process.ts';

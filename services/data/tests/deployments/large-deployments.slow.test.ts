@@ -1,8 +1,9 @@
 // Deployments that only add to a large table: no session waits while PostgreSQL reads it, and the
 // pending work is done in any case.
+
+import { createTestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { type DataNet, deploy, failureOf, givenData } from '../given.ts';
 import { startData } from '../process.ts';

@@ -1,7 +1,7 @@
 // 200 people write rows of a large table while deployments add to it: every acknowledged write is
 // stored with its last value, and none was answered 500. The longest wait is printed.
-import { createTestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestKeys } from '@almanac/testkit/calls/keys';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { type DataProcess, startData } from '../process.ts';
 import { after, before, fill, large, rows } from './large-tables-given.ts';

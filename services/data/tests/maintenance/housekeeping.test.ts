@@ -1,8 +1,8 @@
 import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
-import { anyPayload, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
+import { anyPayload, startBus } from '@almanac/testkit/messaging/bus';
 import { sweep } from '../../src/maintenance/housekeeping.ts';
 import { load } from '../files.ts';
 import { caller, create, type DataNet, deploy, givenData } from '../given.ts';

@@ -1,6 +1,6 @@
 // Cached pages equal the pages that PostgreSQL would write: every write, by any caller and channel,
 // is in the next page.
-import { callHeaders } from '@almanac/testkit/call';
+import { callHeaders } from '@almanac/testkit/calls/call';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { load } from '../files.ts';

@@ -3,10 +3,10 @@
 // which are freed with them.
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { callHeaders } from '@almanac/testkit/call';
+import { callHeaders } from '@almanac/testkit/calls/call';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { type DataProcess, startData } from '../process.ts';
 

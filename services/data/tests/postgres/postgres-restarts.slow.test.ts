@@ -1,7 +1,7 @@
 // PostgreSQL restarts or crashes repeatedly while rows are written: acknowledged writes are there,
 // others are there once or not at all, and the service needs no restart. RESTARTS: how often (6).
 import { eventually } from '@almanac/testkit/eventually';
-import { type Cluster, createTestDatabase, startPostgres } from '@almanac/testkit/postgres';
+import { type Cluster, createTestDatabase, startPostgres } from '@almanac/testkit/postgres/postgres';
 import { type DataNet, deploy, givenData } from '../given.ts';
 
 const restarts = Number(process.env.RESTARTS ?? 6);

@@ -1,6 +1,6 @@
 // Exact numbers: callers that request them get decimals and bigints as strings in every record; the
 // others get numbers, also from caches that the first have filled.
-import { callHeaders } from '@almanac/testkit/call';
+import { callHeaders } from '@almanac/testkit/calls/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
 import { remove } from '../versions.ts';

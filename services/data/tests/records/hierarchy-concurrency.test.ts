@@ -1,7 +1,7 @@
 // Writers of one hierarchy at the same moment: of two references that close a cycle only one is
 // ever stored, through any channel.
 import { eventually } from '@almanac/testkit/eventually';
-import { watchLog } from '@almanac/testkit/watched-logs';
+import { watchLog } from '@almanac/testkit/secrets/watched-logs';
 import pg from 'pg';
 import { load } from '../files.ts';
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';

@@ -2,8 +2,8 @@
 // deadlock: every write is done once or not at all, and the client can find out which.
 
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
+import { startTcpProxy, type TcpProxy } from '@almanac/testkit/network/tcp-proxy';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { create, type DataNet, deploy, givenData } from '../given.ts';
 import { gaps, patch, remove, versionsOf } from '../versions.ts';

@@ -1,8 +1,8 @@
 // Changed rights on rows: an event invalidates cached rights, and long work checks them again when
 // it begins.
 import { randomUUID } from 'node:crypto';
-import { startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
+import { startBus } from '@almanac/testkit/messaging/bus';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from '../given.ts';
 
 let net: DataNet;

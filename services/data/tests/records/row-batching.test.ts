@@ -6,7 +6,7 @@ import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { limits } from '@almanac/service-kit/limits';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
-import { callHeaders } from '@almanac/testkit/call';
+import { callHeaders } from '@almanac/testkit/calls/call';
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import type { DataContext } from '../../src/context.ts';

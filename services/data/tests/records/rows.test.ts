@@ -489,6 +489,6 @@ describe('another account', () => {
 });
 
 async function headers(): Promise<Record<string, string>> {
-  const { callHeaders } = await import('@almanac/testkit/call');
+  const { callHeaders } = await import('@almanac/testkit/calls/call');
   return callHeaders(net.keys);
 }

@@ -2,7 +2,7 @@
 // reader sees them.
 import { randomBytes } from 'node:crypto';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { sweep } from '../../src/maintenance/housekeeping.ts';
 import { load } from '../files.ts';

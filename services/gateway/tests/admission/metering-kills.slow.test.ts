@@ -8,9 +8,9 @@ import type { ChildProcess } from 'node:child_process';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { eventually } from '@almanac/testkit/eventually';
-import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
-import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
+import { endService, spawnService, untilReady } from '@almanac/testkit/processes/service-process';
 import { useNeighbours } from '../neighbours.ts';
 
 const runs = Number(process.env.ALMANAC_TEST_METERING_RUNS ?? 4);

@@ -2,10 +2,10 @@
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { eventually } from '@almanac/testkit/eventually';
-import { findFreePort } from '@almanac/testkit/ports';
-import { createTestDatabase } from '@almanac/testkit/postgres';
-import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
-import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { startTcpProxy, type TcpProxy } from '@almanac/testkit/network/tcp-proxy';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
+import { endService, spawnService, untilReady } from '@almanac/testkit/processes/service-process';
 import { callWith, type TestGateway } from '../given.ts';
 import { useNeighbours } from '../neighbours.ts';
 

@@ -1,7 +1,7 @@
 // Calls without the required scope: refused, and reported to the audit log.
 import type { AuditEntry } from '@almanac/service-kit/messaging/audit';
-import { gather } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
+import { collectMessages } from '@almanac/testkit/messaging/bus';
 import { callWith } from '../given.ts';
 import { useNeighbours } from '../neighbours.ts';
 
@@ -10,7 +10,7 @@ const gateway = useGateway();
 let entries: AuditEntry[];
 beforeAll(async () => {
   const log = await connectBus('log');
-  entries = await gather(log, 'log.acts', ['gateway.audit.requested'], ({ payload }) => payload as AuditEntry);
+  entries = await collectMessages(log, 'log.acts', ['gateway.audit.requested'], ({ payload }) => payload as AuditEntry);
 });
 
 it('a call without its scope reaches no service and is reported to the audit log, once in ten minutes', async () => {

@@ -2,8 +2,8 @@
 // connection whose answer says `Connection: close`.
 import { Agent, request } from 'node:http';
 import { eventually } from '@almanac/testkit/eventually';
-import { findFreePort } from '@almanac/testkit/ports';
-import { endService, spawnService, untilReady } from '@almanac/testkit/service-process';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { endService, spawnService, untilReady } from '@almanac/testkit/processes/service-process';
 import { useNeighbours } from '../neighbours.ts';
 
 const { services, identity, billing, gatewayEnv } = useNeighbours();

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { type ServiceTls, watchServiceTls } from '@almanac/service-kit/tls/service-tls';
-import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/certificate';
+import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys, type TestKeys } from '@almanac/testkit/keys';
-import { type MountedFiles, mountFiles } from '@almanac/testkit/mounted-files';
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { type MountedFiles, mountFiles } from '@almanac/testkit/files/mounted-files';
+import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/network/certificate';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import { readConfig } from '../../src/config.ts';
 import {
   callWith,

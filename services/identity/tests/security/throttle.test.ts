@@ -2,8 +2,8 @@
 
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
-import type { TestDatabase } from '@almanac/testkit/postgres';
-import { createServiceDatabase } from '@almanac/testkit/service-database';
+import type { TestDatabase } from '@almanac/testkit/postgres/postgres';
+import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
 import { createThrottle, type ThrottleKey, throttleRules } from '../../src/security/throttle.ts';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 // Files as people and programs really send them, with the result of each: rows as data receives
 // them, or the error.
 import { gzipSync } from 'node:zlib';
-import { unreadableFiles } from '@almanac/testkit/ugly-files';
-import { textRow, workbookOf } from '@almanac/testkit/workbooks';
+import { unreadableFiles } from '@almanac/testkit/files/unreadable-files';
+import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
 import { parse } from 'csv-parse/sync';
 import { fileOf, problemOf, readAll } from '../../tests/formats/files.ts';
 import { type OpenOptions, openTableFile } from './open-file.ts';

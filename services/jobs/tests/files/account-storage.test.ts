@@ -1,7 +1,7 @@
 // The storage quota of an account: the size of its files, and what happens at the limit of its
 // plan.
 import { readdirSync } from 'node:fs';
-import { type Call, callHeaders } from '@almanac/testkit/call';
+import { type Call, callHeaders } from '@almanac/testkit/calls/call';
 import { eventually } from '@almanac/testkit/eventually';
 import { formatBytes } from '../../src/files/account-storage.ts';
 import { sweep } from '../../src/maintenance/sweeper.ts';

@@ -1,6 +1,6 @@
 // Database connections that break at each step of a call: the caller gets a retryable error, and
 // the retry succeeds.
-import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
+import { startTcpProxy, type TcpProxy } from '@almanac/testkit/network/tcp-proxy';
 import { givenImport, givenJobs, type Jobs } from '../given.ts';
 
 const stepsAtMost = 200;

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '@almanac/testkit/eventually';
-import { endService } from '@almanac/testkit/service-process';
+import { endService } from '@almanac/testkit/processes/service-process';
 import { sweep } from '../../src/maintenance/sweeper.ts';
 import { ended, givenImport, givenJobs, type Jobs } from '../given.ts';
 

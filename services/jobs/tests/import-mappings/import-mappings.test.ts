@@ -1,6 +1,6 @@
-import { badPayloads } from '@almanac/testkit/bad-payloads';
 import { eventually } from '@almanac/testkit/eventually';
-import { textRow, workbookOf } from '@almanac/testkit/workbooks';
+import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
+import { badPayloads } from '@almanac/testkit/messaging/bad-payloads';
 import { parquetOf } from '../formats/parquet-files.ts';
 import { givenJobs, type Jobs, makeMapping, runImport } from '../given.ts';
 

@@ -2,7 +2,7 @@
 // and that nothing of them is left.
 import { readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { textRow, workbookOf } from '@almanac/testkit/workbooks';
+import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
 import { sweepObjects } from '../../src/files/stored-objects.ts';
 import { sweep } from '../../src/maintenance/sweeper.ts';
 import { parquetOf } from '../formats/parquet-files.ts';

@@ -1,8 +1,8 @@
 // A mail server for tests: accepts and parses mails, and refuses, defers, holds or disconnects on
 // demand.
 import { buffer } from 'node:stream/consumers';
-import type { Certificate } from '@almanac/testkit/certificate';
-import { findFreePort } from '@almanac/testkit/ports';
+import type { Certificate } from '@almanac/testkit/network/certificate';
+import { findFreePort } from '@almanac/testkit/network/ports';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 

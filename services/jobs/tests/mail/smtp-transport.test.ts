@@ -1,6 +1,6 @@
 import tls from 'node:tls';
-import { type Certificate, createAuthority, createCertificate } from '@almanac/testkit/certificate';
-import { mountFiles } from '@almanac/testkit/mounted-files';
+import { mountFiles } from '@almanac/testkit/files/mounted-files';
+import { type Certificate, createAuthority, createCertificate } from '@almanac/testkit/network/certificate';
 import { createSmtpTransport } from '../../src/mail/transports/smtp-transport.ts';
 import { readSmtpUrl } from '../../src/mail/transports/smtp-url.ts';
 import type { MailTransport, OutgoingMail } from '../../src/mail/transports/transport.ts';

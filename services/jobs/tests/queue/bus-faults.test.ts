@@ -1,8 +1,8 @@
 // The bus only wakes workers: jobs run once whether messages are lost, late, repeated or cannot be
 // sent at all.
 import { eventually } from '@almanac/testkit/eventually';
-import { clusterUrlName } from '@almanac/testkit/postgres';
-import { startTcpProxy, type TcpProxy } from '@almanac/testkit/tcp-proxy';
+import { startTcpProxy, type TcpProxy } from '@almanac/testkit/network/tcp-proxy';
+import { clusterUrlName } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { ended, givenImport, givenJobs, type Jobs, runImport } from '../given.ts';
 

@@ -1,7 +1,7 @@
 // PostgreSQL stops, starts or crashes repeatedly while jobs is called: callers get 503 at any point
 // of a call, and work continues afterwards. RESTARTS: how often (8).
 import { eventually } from '@almanac/testkit/eventually';
-import { type Cluster, createTestDatabase, startPostgres } from '@almanac/testkit/postgres';
+import { type Cluster, createTestDatabase, startPostgres } from '@almanac/testkit/postgres/postgres';
 import { givenImport, givenJobs, type Jobs } from '../given.ts';
 
 const restarts = Number(process.env.RESTARTS ?? 8);

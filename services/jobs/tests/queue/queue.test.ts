@@ -1,8 +1,8 @@
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
 import { eventually } from '@almanac/testkit/eventually';
-import type { TestDatabase } from '@almanac/testkit/postgres';
-import { createServiceDatabase } from '@almanac/testkit/service-database';
+import type { TestDatabase } from '@almanac/testkit/postgres/postgres';
+import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { PrismaClient } from '../../src/generated/prisma/client.ts';

@@ -1,7 +1,7 @@
 // Mails about deployments and promotions: their recipients and what is requested of jobs.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
-import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
+import { collectMessages, startBus } from '@almanac/testkit/messaging/bus';
 import { givenUser, type Metadata, outboxEmpty, startMetadata } from '../given.ts';
 import { givenWork, type Work } from '../promotion-given.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   metadata = await startMetadata();
   const { databaseUrl } = metadata.config.secrets;
   bus = await startBus(databaseUrl, 'post');
-  requested = await gather(bus, 'post.mails', ['metadata.mail.requested'], ({ payload }) => payload as Mail);
+  requested = await collectMessages(bus, 'post.mails', ['metadata.mail.requested'], ({ payload }) => payload as Mail);
 });
 afterAll(async () => {
   await bus.stop();

@@ -2,9 +2,9 @@
 // rows: data restarts, metadata continues, and they end deployed and promoted, each once, with all
 // rows correct; the same request gets the same answer. By default a few steps, other ones each time
 // (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all takes every step.
-import type { Call } from '@almanac/testkit/call';
+import type { Call } from '@almanac/testkit/calls/call';
+import { createTestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestKeys } from '@almanac/testkit/keys';
 import { type KeyedRequest, postKeyed } from '../dying-process.ts';
 import { type Metadata, startMetadata } from '../given.ts';
 import { givenWork, type Work } from '../promotion-given.ts';

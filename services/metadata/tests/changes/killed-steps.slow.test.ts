@@ -4,10 +4,10 @@
 // takes every step.
 
 import { ServiceError } from '@almanac/service-kit/errors';
-import { gather, startBus } from '@almanac/testkit/bus';
 import { eventually } from '@almanac/testkit/eventually';
-import { createTestDatabase } from '@almanac/testkit/postgres';
-import { startTcpProxy } from '@almanac/testkit/tcp-proxy';
+import { collectMessages, startBus } from '@almanac/testkit/messaging/bus';
+import { startTcpProxy } from '@almanac/testkit/network/tcp-proxy';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { createMetadata } from '../../src/service.ts';
 import { type DyingProcess, type KeyedRequest, postKeyed, startDyingProcess } from '../dying-process.ts';
 import { givenTable, type Metadata, startMetadata } from '../given.ts';
@@ -215,7 +215,7 @@ it('a bus that breaks in the middle stops neither, and gets the events of both w
   const bus = await startBus(common.secrets.busUrl, 'listener');
   try {
     const types = ['metadata.deployment.deployed', 'metadata.promotion.promoted'];
-    const heard = await gather(bus, 'listener.ends', types);
+    const heard = await collectMessages(bus, 'listener.ends', types);
     const alone = { ...metadata, context: service.context, baseUrl: `http://127.0.0.1:${httpPort}` };
     const own = await givenWork(alone);
     const table = await own.table('Codes');

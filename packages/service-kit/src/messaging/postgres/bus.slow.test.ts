@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres';
+import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { describeBus } from '../bus.suite.ts';
 

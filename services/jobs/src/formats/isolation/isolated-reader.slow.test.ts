@@ -1,5 +1,5 @@
 import { ServiceError } from '@almanac/service-kit/errors';
-import { textRow, workbookOf } from '@almanac/testkit/workbooks';
+import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
 import { fileOf, problemOf, readAll } from '../../../tests/formats/files.ts';
 import { parquetOf } from '../../../tests/formats/parquet-files.ts';
 import { openIsolated } from './isolated-reader.ts';

@@ -2,7 +2,7 @@
 // LibreOffice as saved by them (tests/formats/workbooks), those of Microsoft Excel written by hand.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { textRow, workbookOf } from '@almanac/testkit/workbooks';
+import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
 import { fileOf, problemOf, readAll } from '../../../tests/formats/files.ts';
 import { openXlsx } from './xlsx-reader.ts';
 

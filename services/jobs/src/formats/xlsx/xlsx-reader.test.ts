@@ -1,4 +1,4 @@
-import { textRow, workbookOf, zipOf } from '@almanac/testkit/workbooks';
+import { textRow, workbookOf, zipOf } from '@almanac/testkit/files/workbooks';
 import { fileOf, problemOf, readAll } from '../../../tests/formats/files.ts';
 import { openXlsx } from './xlsx-reader.ts';
 

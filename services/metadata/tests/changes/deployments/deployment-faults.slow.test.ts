@@ -3,9 +3,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { type Call, createCaller } from '@almanac/testkit/call';
+import { type Call, createCaller } from '@almanac/testkit/calls/call';
 import { eventually } from '@almanac/testkit/eventually';
-import { findFreePort } from '@almanac/testkit/ports';
+import { findFreePort } from '@almanac/testkit/network/ports';
 import { createMetadata } from '../../../src/service.ts';
 import {
   type Account,

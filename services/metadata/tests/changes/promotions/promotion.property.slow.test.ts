@@ -2,7 +2,7 @@
 // exactly what its rehearsal answered, deploying the outcome meets the blockers of the rehearsal,
 // and of the source only resolved conflicts are lost. PROMOTION_SEED repeats a run;
 // PROMOTION_HISTORIES: how many (3).
-import { createTestKeys } from '@almanac/testkit/keys';
+import { createTestKeys } from '@almanac/testkit/calls/keys';
 import fc from 'fast-check';
 import { type Answer, keyColumn, type Metadata, startMetadata } from '../../given.ts';
 import { givenWork, type Work } from '../../promotion-given.ts';

@@ -1,6 +1,0 @@
-// Ends the PostgreSQL cluster that the global setup started.
-import { holder } from './jest-global-setup.ts';
-
-export default async function teardown(): Promise<void> {
-  await holder.almanacTestCluster?.stop();
-}
