@@ -8,7 +8,7 @@ import { versionOf } from '../../scripts/build/release/records.ts';
 const root = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'almanac-images-'));
 const said = join(folder, 'said');
-// Stands for docker: it writes down what it was asked, and knows a size.
+// A fake docker: it writes down its arguments, and prints a size.
 const docker = join(folder, 'docker');
 
 beforeAll(() => writeFileSync(docker, `#!/bin/sh\necho "$@" >> '${said}'\necho 1000000\n`, { mode: 0o755 }));

@@ -1,4 +1,4 @@
-// What `npm test` answers with, run as its users run it.
+// The answers of `npm test`, run as its users run it.
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 
@@ -24,7 +24,7 @@ it.each([
   });
 });
 
-it('runs a part that it leaves out by default when that is asked for', () => {
+it('runs a part that is left out by default when it is named', () => {
   const { code, said } = npmTest('--part', 'real', 'tests/faults/killed-servers.real.test.ts');
   expect({ code, said }).toMatchObject({ code: 1, said: expect.stringContaining('ALMANAC_TEST_S3_URL is missing') });
 });

@@ -77,7 +77,7 @@ export async function startObjectStore(): Promise<Server> {
   const started = await container.start();
   const url = await eventually(() => {
     const [, said] = /ALMANAC_TEST_S3_URL='([^']+)'/.exec(container.said) ?? [];
-    if (!said) throw new Error(`The S3 did not tell its address:\n${container.said}`);
+    if (!said) throw new Error(`The S3 did not print its address:\n${container.said}`);
     return said;
   });
   return { container: started, url };
