@@ -54,11 +54,11 @@ describe('the client package', () => {
     writeFileSync(join(folder, 'examples.mjs'), examples.join('\n'));
     const { application } = await givenAccount({ plan: 'plus' });
     const { stdout } = await runAs(application, 'examples.mjs');
-    const said = examples.flatMap((code = '') =>
+    const promised = examples.flatMap((code = '') =>
       [...code.matchAll(/console\.log\(.*\); \/\/ (.+)/g)].map(([, text]) => text),
     );
-    expect(said.length).toBeGreaterThan(3);
-    for (const text of said) expect(stdout).toContain(text);
+    expect(promised.length).toBeGreaterThan(3);
+    for (const text of promised) expect(stdout).toContain(text);
     expect(stdout).toMatch(/code,name/);
   });
 

@@ -5,7 +5,7 @@ import { type Account, givenAccount, mainBranchId, unique } from '@almanac/testk
 
 type Made = { id: number };
 
-it('a table leaves main by a deployment that another user approves, and comes back with its rows', async () => {
+it('a table leaves main by a deployment that another user approves, and is restored with its rows', async () => {
   const account = await givenAccount();
   const admin: Api = await account.person();
   const main = await mainBranchId(admin);

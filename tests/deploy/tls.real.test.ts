@@ -83,17 +83,17 @@ describe('RabbitMQ by amqps', () => {
     const { bus } = busTrusting('ca.crt');
     await bus.start();
     await eventually(() => expect(bus.isReady()).toBe(true));
-    const heard = await gather(bus, 'test.heard', ['test.thing.made']);
+    const received = await gather(bus, 'test.received', ['test.thing.made']);
     const tell = (id: string) =>
       bus.publish([{ v: 1, id, type: 'test.thing.made', occurred_at: new Date().toISOString(), payload: {} }]);
     const [first, second] = [randomUUID(), randomUUID()];
     await tell(first);
-    await eventually(() => expect(heard.map(({ id }) => id)).toEqual([first]));
+    await eventually(() => expect(received.map(({ id }) => id)).toEqual([first]));
     const next = createAuthority();
     files.replace({ 'ca.crt': next.cert, 'other.crt': '' });
     await broker.certify(ofAddress(next));
     await eventually(() => tell(second));
-    await eventually(() => expect(heard.map(({ id }) => id)).toEqual([first, second]));
+    await eventually(() => expect(received.map(({ id }) => id)).toEqual([first, second]));
   });
 
   it('refuses an expired certificate, and logs what to do', async () => {

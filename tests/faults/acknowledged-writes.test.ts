@@ -79,10 +79,10 @@ it('an acknowledged write exists once and is booked once, unless a killed gatewa
     // killed gateway.
     unreported += acknowledged.length - answered + lanes + 1;
   };
-  const work = async (goOn: () => boolean) => {
+  const work = async (shouldContinue: () => boolean) => {
     const until = acknowledged.length + 200;
     const lane = async () => {
-      while (goOn() || acknowledged.length < until) await write();
+      while (shouldContinue() || acknowledged.length < until) await write();
     };
     await Promise.all(Array.from({ length: lanes }, lane));
   };

@@ -7,7 +7,7 @@ import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system';
 import { fetchPatiently, isEverythingUp, kill, patienceMs, until } from '../support/killing.ts';
 import { type Progress, steps } from '../support/main-job.ts';
 
-const jobWithinMs = 900_000; // a process takes its time to come back, and each comes back several times
+const jobWithinMs = 900_000; // each process restarts several times, which takes its time
 const seed = Number(process.env.FAULT_SEED ?? Date.now() % 1_000_000);
 
 describe('a process that is killed during the main job', () => {

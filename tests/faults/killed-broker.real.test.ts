@@ -30,7 +30,7 @@ let broker: OwnBroker;
 let proxy: TcpProxy;
 let system: RunningSystem;
 let bus: Bus;
-let heard: BusMessage[];
+let received: BusMessage[];
 let comesBack = Promise.resolve();
 
 /** The steps since it was last emptied. */
@@ -80,7 +80,7 @@ beforeAll(async () => {
   process.env.ALMANAC_BASE_URL = system.baseUrl;
   process.env[systemHomeName] = system.home;
   bus = await startBus(broker.url, 'listener');
-  heard = await gather(bus, 'listener.ends', [
+  received = await gather(bus, 'listener.ends', [
     ...eventTypes('promotion', 'promoted'),
     ...eventTypes('deployment', 'deployed'),
   ]);
@@ -163,7 +163,7 @@ async function mailsTo(email: string): Promise<string[]> {
 }
 
 const eventsOf = (noun: 'promotion' | 'deployment', { id }: Made) =>
-  heard
+  received
     .filter(({ type, payload }) => type.startsWith(`metadata.${noun}.`) && payload[`${noun}_id`] === id)
     .map(({ type }) => type);
 

@@ -22,7 +22,7 @@ export const isEverythingUp = () => readReady(systemHome()).length === 7;
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + patienceMs;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain until ${what}.`);
+    if (Date.now() > deadline) throw new Error(`Timed out waiting until ${what}.`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -43,11 +43,11 @@ function planKills(victims: Victims, { seed, rounds }: { seed: number; rounds: n
 
 /**
  * Kills one after the other, each once the last one is back, until all rounds or the work are over;
- * returns the names of the killed. The work continues while `goOn` says so: until each was killed
+ * returns the names of the killed. The work continues while `shouldContinue` says so: until each was killed
  * once.
  */
 export async function killDuring(
-  work: (goOn: () => boolean) => Promise<void>,
+  work: (shouldContinue: () => boolean) => Promise<void>,
   victims: Victims,
   how: { seed: number; rounds: number },
 ): Promise<string[]> {

@@ -61,8 +61,8 @@ type Account = {
 
 export type Storm = {
   accounts: Account[];
-  /** Does all pieces, and continues with more of them while `goOn` says so. */
-  work(goOn: () => boolean): Promise<void>;
+  /** Does all pieces, and continues with more of them while `shouldContinue` says so. */
+  work(shouldContinue: () => boolean): Promise<void>;
   expectTruth(): Promise<Counts>;
 };
 export type Counts = { completed: number; failed: number; cancelled: number };
@@ -73,8 +73,8 @@ export type Counts = { completed: number; failed: number; cancelled: number };
 export async function givenStorm(pieces: readonly Piece[]): Promise<Storm> {
   const accounts = [await givenTables(), await givenTables()];
   let next = 0;
-  const lane = async (account: Account, goOn: () => boolean) => {
-    while (next < pieces.length || goOn()) {
+  const lane = async (account: Account, shouldContinue: () => boolean) => {
+    while (next < pieces.length || shouldContinue()) {
       const number = next;
       next += 1;
       const piece = pieces[number % pieces.length] as Piece;
@@ -83,9 +83,9 @@ export async function givenStorm(pieces: readonly Piece[]): Promise<Storm> {
   };
   return {
     accounts,
-    work: async (goOn) => {
+    work: async (shouldContinue) => {
       await Promise.all(
-        accounts.flatMap((account) => Array.from({ length: lanesPerAccount }, () => lane(account, goOn))),
+        accounts.flatMap((account) => Array.from({ length: lanesPerAccount }, () => lane(account, shouldContinue))),
       );
     },
     expectTruth: async () => {
@@ -235,7 +235,7 @@ function codesByPiece(header: string[], lines: string[]): Map<number, Set<string
 
 // The tables hold what the imports report: all rows of a loaded file, once, and none of any other.
 async function expectTruth(account: Account, counts: Counts): Promise<void> {
-  const said = { keyed: [] as number[], loose: [] as number[] };
+  const reported = { keyed: [] as number[], loose: [] as number[] };
   for (const { piece, id } of account.imports) {
     const { status, import_tables } = await ended<Import>(account, `/imports/${id}`);
     counts[status === 'completed' ? 'completed' : status === 'cancelled' ? 'cancelled' : 'failed'] += 1;
@@ -243,7 +243,7 @@ async function expectTruth(account: Account, counts: Counts): Promise<void> {
       const name = table.table_definition_id === account.keyed.id ? 'keyed' : 'loose';
       if (table.status === 'completed') {
         expect(table.metrics).toMatchObject({ inserted: rowsPerFile, rejected: 0 });
-        said[name].push(piece);
+        reported[name].push(piece);
       } else if (table.status === 'failed') expect(table.errors.join()).not.toBe('');
       else expect(table.status).toBe('cancelled');
     }
@@ -258,7 +258,7 @@ async function expectTruth(account: Account, counts: Counts): Promise<void> {
     const wish = { branch_id: account[name].branchId, table_definition_key: account[name].key, pattern: 'full' };
     const { id } = (await ask<Export>(account, [201], 'POST', '/exports', wish, keyOf(`all-${name}`, 0))).body;
     const there = await download(account, await ended<Export>(account, `/exports/${id}`));
-    expect([...there.keys()].toSorted((a, b) => a - b)).toEqual(said[name].toSorted((a, b) => a - b));
+    expect([...there.keys()].toSorted((a, b) => a - b)).toEqual(reported[name].toSorted((a, b) => a - b));
     for (const codes of there.values()) expect(codes.size).toBe(rowsPerFile);
   }
 }

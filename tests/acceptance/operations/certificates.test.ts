@@ -168,7 +168,7 @@ it('key, certificate and authority are exchanged under steady calls, and none of
       written += 1;
     }),
   ];
-  const goOn = () => {
+  const waitForMoreCalls = () => {
     const wanted = done + 60;
     return eventually(() => expect(done).toBeGreaterThanOrEqual(wanted));
   };
@@ -179,18 +179,18 @@ it('key, certificate and authority are exchanged under steady calls, and none of
     Promise.all(services.map((service) => eventually(() => check(service))));
 
   try {
-    await goOn();
+    await waitForMoreCalls();
     files.replace(asFiles([before, after], old));
     await everywhere((service) => handshake(service, [before], after.issue({ names })));
     await eventually(() => expect(changesAtGateway()).toBe(1));
-    await goOn();
+    await waitForMoreCalls();
     files.replace(asFiles([before, after], fresh));
     await everywhere(async (service) => expect(await handshake(service, [before, after], old)).toBe(fresh.cert));
     await everywhere(async (service) =>
       expect(await askByHttps(service, '/healthz', [after])).toMatchObject({ certificate: fresh.cert }),
     );
     await eventually(() => expect(changesAtGateway()).toBe(2));
-    await goOn();
+    await waitForMoreCalls();
     // A process that keeps the old key, and a connection from before.
     const kept = mountFiles(asFiles([before, after], old));
     open.push(() => kept.remove());
@@ -200,7 +200,7 @@ it('key, certificate and authority are exchanged under steady calls, and none of
     await everywhere((service) => expect(handshake(service, [after], old)).rejects.toThrow());
     await everywhere((service) => expect(askByHttps(service, '/healthz', [after], old)).rejects.toThrow());
     await eventually(() => expect(left.GetAccountBilling(caller, {})).rejects.toMatchObject({ kind: 'unavailable' }));
-    await goOn();
+    await waitForMoreCalls();
   } finally {
     isOver = true;
     await Promise.all(running);

@@ -105,7 +105,7 @@ describe('the dashboard', () => {
 });
 
 describe('the alert rules', () => {
-  it('have names of their own, a severity and a sentence each, and stand in the documentation', () => {
+  it('have names of their own, a severity and a sentence each, and are documented', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     const page = readFileSync(resolve(import.meta.dirname, '../../../docs/how-to/observe.md'), 'utf8');
     for (const { alert, labels, annotations } of rules) {

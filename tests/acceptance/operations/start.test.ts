@@ -92,7 +92,7 @@ describe('npm start', () => {
     await new Promise((resolve) => other.close(resolve));
   });
 
-  it('stops everything when asked, and takes up the same state when started again', async () => {
+  it('stops everything when asked, and has the same state when started again', async () => {
     const pids = Object.values(readProcesses(home));
     expect(pids).toHaveLength(7);
     const before = readCredentials();

@@ -75,7 +75,7 @@ async function withPage(
     page.on('request', (request) => {
       const { origin, pathname } = new URL(request.url());
       const isOurs = origin === new URL(system.baseUrl).origin && pathname.startsWith('/oauth/');
-      if (!isOurs && !request.url().startsWith(redirectUri)) faults.push(`asked for ${request.url()}`);
+      if (!isOurs && !request.url().startsWith(redirectUri)) faults.push(`requested ${request.url()}`);
     });
     await work({ page, faults });
   } finally {

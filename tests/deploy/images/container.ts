@@ -19,7 +19,7 @@ export const containerName = (home: string, service: string) => `${basename(home
 /** A container that reaches servers on this machine and restarts when its process ends. */
 export class Container extends GenericContainer {
   /** Its output since its first start. */
-  said = '';
+  output = '';
 
   constructor(image: string) {
     super(image);
@@ -31,7 +31,7 @@ export class Container extends GenericContainer {
       .withStartupTimeout(startWithinMs);
     this.withLogConsumer((stream) =>
       stream.on('data', (chunk) => {
-        this.said += chunk;
+        this.output += chunk;
       }),
     );
     this.hostConfig.RestartPolicy = { Name: 'unless-stopped' };

@@ -49,11 +49,11 @@ export async function follow(
 
   const keepLog = async (name: string, container: StartedTestContainer, since: string) => {
     const file = createWriteStream(join(home.logs, `${name}.log`), { flags: 'a', mode: 0o600 });
-    const said = await dockerode
+    const output = await dockerode
       .getContainer(container.getId())
       .logs({ follow: true, stdout: true, stderr: true, since: Date.parse(since) / 1_000 });
-    dockerode.modem.demuxStream(said, file, file);
-    await new Promise((done) => said.once('end', done));
+    dockerode.modem.demuxStream(output, file, file);
+    await new Promise((done) => output.once('end', done));
     await new Promise<void>((done) => file.end(() => done()));
   };
 

@@ -47,16 +47,16 @@ function environmentOf(container: Manifest, manifests: Manifest[]): Record<strin
   const value = (from: Manifest): string | undefined => {
     const { secretKeyRef: secret, configMapKeyRef: map } = from;
     const { name, key, optional } = secret ?? map;
-    const said = secret ? find(all, 'Secret', name).stringData[key] : find(all, 'ConfigMap', name).data[key];
-    if (said === undefined && !optional) throw new Error(`${name} has no ${key}.`);
-    return said;
+    const text = secret ? find(all, 'Secret', name).stringData[key] : find(all, 'ConfigMap', name).data[key];
+    if (text === undefined && !optional) throw new Error(`${name} has no ${key}.`);
+    return text;
   };
   const env: Record<string, string> = {};
   for (const { configMapRef } of container.envFrom ?? [])
     Object.assign(env, find(all, 'ConfigMap', configMapRef.name).data);
   for (const { name, value: literal, valueFrom } of container.env ?? []) {
-    const said = valueFrom ? value(valueFrom) : literal;
-    if (said !== undefined) env[name] = said;
+    const text = valueFrom ? value(valueFrom) : literal;
+    if (text !== undefined) env[name] = text;
   }
   return env;
 }
@@ -155,7 +155,7 @@ describe.each(overlays)('%s', (folder) => {
       expect(podOf(deployment(name)).terminationGracePeriodSeconds).toBeGreaterThan(stopsWithin);
     });
 
-    it('is asked for its health at its HTTP port', () => {
+    it('has its health checked at its HTTP port', () => {
       const asks = (probe: string) => service[probe].httpGet;
       const isTls = name !== 'gateway' && readers[name](environmentOf(service, manifests)).common.httpTls;
       const port = { port: 'http', ...(isTls ? { scheme: 'HTTPS' } : {}) };

@@ -164,7 +164,7 @@ describe('servers outside the cluster', () => {
   const given = Object.assign({}, ...items.map(({ stringData, data }) => stringData ?? data)) as Record<string, string>;
   const urls = Object.entries(given).filter(([, value]) => /^(postgres|amqps?|s3|smtps?):/.test(value));
 
-  it('have addresses with TLS, at ports that the network policies let through', () => {
+  it('have addresses with TLS, at ports that the network policies allow', () => {
     const usual: Record<string, string> = { 'postgres:': '5432', 'amqps:': '5671', 's3:': '443' };
     const ports = urls.map(([, value]) => {
       const { port, protocol } = new URL(value);

@@ -103,7 +103,7 @@ export const bearerRows: Row[] = [
   },
   {
     id: 'BRR-04',
-    what: 'signed with the right key, but not said right',
+    what: 'signed with the right key, but with wrong claims or headers',
     cases: ({ forge, victim }) => {
       const claims: [string, Record<string, unknown>][] = [
         ['another issuer', { iss: 'https://evil.test' }],
@@ -181,7 +181,7 @@ export const bearerRows: Row[] = [
         ['a byte less', withSignature(bytes.subarray(0, 63))],
         ['a byte more', withSignature(Buffer.concat([bytes, Buffer.alloc(1)]))],
         ['a letter more', withSignature(`${signature}A`)],
-        ['bits at its end that stand for nothing', withSignature(otherLastBits(signature))],
+        ['other unused bits at its end', withSignature(otherLastBits(signature))],
         ['padded', withSignature(`${signature}==`)],
         ['in the other alphabet of base64', withSignature(`${bytes.toString('base64')}`)],
         ['DER', withSignature(asDer(bytes))],

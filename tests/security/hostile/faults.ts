@@ -14,14 +14,15 @@ export function faultsOf(tried: Case, answer: Answer): string[] {
   const faults: string[] = [];
   const expected = [tried.status].flat() as number[];
   if (!expected.includes(status)) faults.push(`answered ${status} instead of ${expected.join(' or ')}`);
-  if (status >= 500) faults.push('blames us');
+  if (status >= 500) faults.push('is a server error');
   if (!isClosed) faults.push('left the connection open');
   if (count > 1) faults.push(`was answered ${count} times`);
-  if (status >= 400 && body !== '' && !isContractBody(body)) faults.push("has not the contract's body");
-  if (status !== 0 && headers['x-content-type-options'] !== 'nosniff') faults.push('may be taken for something else');
+  if (status >= 400 && body !== '' && !isContractBody(body)) faults.push("lacks the contract's body");
+  if (status !== 0 && headers['x-content-type-options'] !== 'nosniff')
+    faults.push('lacks X-Content-Type-Options: nosniff');
   const sent = tried.bytes.toString('latin1');
   const isOfApi = /^\w+ \/api\/v1\//.test(sent) && status !== 0;
-  if (isOfApi && headers['cache-control'] !== 'no-store') faults.push('may be kept by caches');
+  if (isOfApi && headers['cache-control'] !== 'no-store') faults.push('may be cached');
   const leaked = insides
     .flatMap((inside) => [...body.matchAll(inside)])
     .map(([match]) => match)

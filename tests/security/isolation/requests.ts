@@ -166,11 +166,11 @@ class RequestMaker {
   }
 
   private object(schema: Schema, steps: string[]): Record<string, unknown> {
-    const said = Object.entries(schema.properties ?? {}).filter(([name]) => {
+    const sent = Object.entries(schema.properties ?? {}).filter(([name]) => {
       const isNeeded = schema.required?.includes(name) || alwaysSent.includes(name);
       return this.leadsToChoice([...steps, name]) || isNeeded || name in this.companions || this.isNaming(name);
     });
-    return Object.fromEntries(said.map(([name, inner]) => [name, this.sample(inner, [...steps, name])]));
+    return Object.fromEntries(sent.map(([name, inner]) => [name, this.sample(inner, [...steps, name])]));
   }
 }
 
