@@ -24,11 +24,17 @@ const shownBy = {
   urlBytes: [tests('gateway', 'connections/framing'), 'accepts an address of 8 kB and not a byte more'],
   filterConditions: [kit('api/list-query'), 'takes a hundred conditions and no more'],
   sorts: ['services/data/src/pages/page-sql.test.ts', 'takes ten sorts and no more'],
-  idsPerDelete: [tests('data', 'rows'), 'takes 1000 ids and no more'],
-  operationsPerBatch: [tests('data', 'batch'), 'takes 1 to 1,000 operations'],
-  problems: [tests('data', 'batch'), 'lists a hundred problems and says how many more there are'],
-  columnsPerTable: [tests('metadata', 'table-definitions'), 'are at most 200, with at most 31 in the key'],
-  keyColumnsPerTable: [tests('metadata', 'table-definitions'), 'are at most 200, with at most 31 in the key'],
+  idsPerDelete: [tests('data', 'records/rows'), 'takes 1000 ids and no more'],
+  operationsPerBatch: [tests('data', 'records/batch'), 'takes 1 to 1,000 operations'],
+  problems: [tests('data', 'records/batch'), 'lists a hundred problems and says how many more there are'],
+  columnsPerTable: [
+    tests('metadata', 'table-definitions/table-definitions'),
+    'are at most 200, with at most 31 in the key',
+  ],
+  keyColumnsPerTable: [
+    tests('metadata', 'table-definitions/table-definitions'),
+    'are at most 200, with at most 31 in the key',
+  ],
   nameCodePoints: [kit('api/input'), 'counts the length of a name in code points'],
   descriptionCodePoints: [kit('api/input'), 'takes a description of ten thousand code points and no more'],
   textCellBytes: ['services/data/tests/value-checks.test.ts', 'takes a %s of 1 MB and not a byte more'],
@@ -43,7 +49,7 @@ const shownBy = {
   ],
   perPageDefault: [kit('api/list-query'), 'has the contract defaults'],
   perPageMaximum: [kit('api/list-query'), 'serves at most 1000 a page'],
-  gridRows: [tests('data', 'grid'), 'gives a thousand rows and no more, from anywhere'],
+  gridRows: [tests('data', 'pages/grid'), 'gives a thousand rows and no more, from anywhere'],
   int4: [kit('api/list-query'), 'compares a whole number with the largest there can be and no larger one'],
 } satisfies Record<keyof typeof limits, [file: string, test: string]>;
 

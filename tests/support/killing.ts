@@ -43,8 +43,8 @@ function planKills(victims: Victims, { seed, rounds }: { seed: number; rounds: n
 
 /**
  * Kills one after the other, each once the last one is back, until all rounds or the work are over;
- * returns the names of the killed. The work continues while `shouldContinue` says so: until each was killed
- * once.
+ * returns the names of the killed. The work continues while `shouldContinue` says so: until each
+ * was killed once.
  */
 export async function killDuring(
   work: (shouldContinue: () => boolean) => Promise<void>,

@@ -101,7 +101,9 @@ export function prismaSql(client: PrismaRaw): Sql {
 
 type RetryOptions = {
   attempts?: number;
-  /** Which failures another attempt may not meet; by default deadlocks and serialization failures. */
+  /**
+   * Which failures another attempt may not meet; by default deadlocks and serialization failures.
+   */
   isRetryable?: (error: unknown) => boolean;
   /** How long to wait after the attempt of this number, in ms. */
   pauseMs?: (attempt: number) => number;

@@ -1,4 +1,5 @@
-// The behaviour of every object store; run for the folder by a service test, for S3 by tests/deploy.
+// The behaviour of every object store; run for the folder by a service test, for S3 by
+// tests/deploy.
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { newObjectKey, ObjectChanged, type ObjectStore } from './object-store.ts';
