@@ -1,4 +1,5 @@
-// The audit log of the whole system: what is done and tried anywhere can be read in one place.
+// The audit log of the whole system: actions and refused attempts of every service are read in one
+// place.
 import { type Api, createApi, type Page } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
@@ -62,8 +63,8 @@ describe('the audit log', () => {
     const password = 'correct horse battery';
     await api.post('/users', { email, password });
     const { access_token } = await signInPerson(account.baseUrl, account.application, { email, password });
-    const nobody = createApi(account.baseUrl, access_token);
-    expect((await nobody.send('POST', '/domains', { domain: { name: 'Mine' } })).status).toBe(403);
+    const userWithoutRights = createApi(account.baseUrl, access_token);
+    expect((await userWithoutRights.send('POST', '/domains', { domain: { name: 'Mine' } })).status).toBe(403);
     expect(await entry(`q=action:eq:access.refused&q=id:gt:${refused.id}`)).toMatchObject({
       actor: { type: 'user', name: email },
       after: { method: 'POST', path: '/domains', errors: [expect.stringContaining('"admin"')] },
@@ -81,7 +82,7 @@ describe('the audit log', () => {
       before: { plan: 'business' },
       after: { plan: 'enterprise' },
     });
-    // They come over the bus, which promises no order.
+    // The entries come over the bus, which promises no order.
     await eventually(async () => {
       const steps = await entries('q=action:starts_with:deployment.&sort=occurred_at');
       expect(steps.map(({ action }) => action).toSorted()).toEqual([

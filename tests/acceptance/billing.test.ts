@@ -1,5 +1,5 @@
-// What an account is told of its calls and its payment: statements, mails to its administrators; and the way in of a payment
-// provider, which is none until somebody opens it.
+// What an account learns of its calls and its payment: statements, and mails to its administrators.
+// Webhooks of a payment provider are off until an operator configures a secret.
 
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, baseUrl, givenAccount } from '@almanac/testkit/system/builders';
@@ -35,7 +35,7 @@ describe('the statement of a month', () => {
     expect(usage.calls).toContainEqual(expect.objectContaining({ resource: 'domains', calls: 7 }));
   });
 
-  it('is nobody else’s', async () => {
+  it('is shown to no other account', async () => {
     const [account, other] = [await givenAccount(), await givenAccount()];
     await (await other.machine()).get('/branches');
     const api = await account.machine();
@@ -66,7 +66,7 @@ describe('administrators', () => {
 });
 
 describe('the address for a payment provider', () => {
-  it('is none where no secret is configured', async () => {
+  it('is closed where no secret is configured', async () => {
     const answer = await fetch(`${baseUrl()}/webhooks/payments`, { method: 'POST', body: '{}' });
     expect([answer.status, await answer.json()]).toEqual([
       404,

@@ -1,4 +1,5 @@
-// The client package as its users get it: packed, unpacked in an empty folder, and run by plain Node. Its documentation is the program.
+// The client package as its users get it: packed, unpacked in an empty folder and run by plain
+// Node. The program is the code in its documentation.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +17,7 @@ describe('the client package', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'almanac-client-'));
-    // Scripts stay off: what is packed is what `npm run generate` has built for all tests.
+    // Scripts stay off: the package holds what `npm run generate` built for all tests.
     const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
     const { stdout } = await run('npm', words, { cwd: packageFolder });
     const [packed] = JSON.parse(stdout) as { filename: string }[];
@@ -53,11 +54,11 @@ describe('the client package', () => {
     writeFileSync(join(folder, 'examples.mjs'), examples.join('\n'));
     const { application } = await givenAccount({ plan: 'plus' });
     const { stdout } = await runAs(application, 'examples.mjs');
-    const said = examples.flatMap((code = '') =>
+    const promised = examples.flatMap((code = '') =>
       [...code.matchAll(/console\.log\(.*\); \/\/ (.+)/g)].map(([, text]) => text),
     );
-    expect(said.length).toBeGreaterThan(3);
-    for (const text of said) expect(stdout).toContain(text);
+    expect(promised.length).toBeGreaterThan(3);
+    for (const text of promised) expect(stdout).toContain(text);
     expect(stdout).toMatch(/code,name/);
   });
 

@@ -1,5 +1,5 @@
-// The whole way of a hierarchy, by the public API alone: declared, deployed, kept by records,
-// imports and promotions.
+// A hierarchy from declaration to promotion, by the public API alone: deployed, and held by
+// records, imports and promotions.
 import type { Api } from '@almanac/api-client/api';
 import { givenAccount, importFile, mainBranchId, unique } from '@almanac/testkit/system/builders';
 
@@ -50,7 +50,7 @@ it('no record of a hierarchy leads back to itself, whichever way it is written',
     await user.post('/table_data', { table_definition_id: table.id, record: { code, parent_code } });
   expect((await move(table.id, 'A', 'C')).status).toBe(200);
 
-  // What is there stands in the way, by name, until it is mended.
+  // A cycle among the rows blocks the deployment, which names it, until it is repaired.
   await user.patch(`/column_definitions/${parent.id}`, { column_definition: { is_hierarchy: true } });
   const message = 'parent_code is a hierarchy; rows lead back to themselves: A, B, C.';
   expect((await propose(main, table.id)).diffs).toMatchObject([{ blockers: [{ message, rows: 3 }] }]);
@@ -67,13 +67,13 @@ it('no record of a hierarchy leads back to itself, whichever way it is written',
   const into = { id: table.id, branchId: main };
   const wish = { pattern: 'incremental', on_error: 'reject_rows' };
   const imported = await importFile(user, into, wish, 'code,parent_code\nA,D\nD,C\nE,A\n');
-  expect(imported.rejections.map(({ row, message: told }: { row: number; message: string }) => [row, told])).toEqual([
+  expect(imported.rejections.map(({ row, message }: { row: number; message: string }) => [row, message])).toEqual([
     [2, sentence],
     [3, sentence],
   ]);
   expect(await edges(table.id)).toEqual(['A>', 'B>A', 'C>B', 'E>A']);
 
-  // Each side is a tree; both together are none.
+  // Each side is a tree; merged they have a cycle.
   const branch = await user.post<Made>('/branches', { branch: { name: `Work ${unique()}` } });
   const copy = await user.post<Made>(`/table_definitions/${table.id}/clone`, {
     target_branch_id: branch.id,

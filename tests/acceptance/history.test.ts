@@ -1,4 +1,5 @@
-// The past of a table through the public API: what a steward changed, an import changed over it, and how it is found and undone.
+// The history of a table through the public API: a steward's change, an import that overwrites it,
+// and how they are found and undone.
 import { type Api, poll, upload } from '@almanac/api-client/api';
 import { givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
   [me] = (await api.get('/users')).data;
 });
 
-/** Loads a file over the whole table; answers the id of the request that set it off. */
+/** Loads a file over the whole table; returns the id of the request that started it. */
 async function importFile(table: { id: number; branchId: number }, csv: string): Promise<string> {
   const { id } = await api.post('/imports', { branch_id: table.branchId });
   const { upload_url } = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, pattern: 'full' });
@@ -43,8 +44,8 @@ it('is kept, read as of any instant, exported, and brought back', async () => {
     { action: 'updated', channel: 'api', user_id: null, application_id: expect.any(Number), record: changed },
     { action: 'created', channel: 'api', user_id: me.id, record: france },
   ]);
-  const [gone] = (await api.get(`/table_data/${peru.svc_sk}/history?${at}`)).data;
-  expect(gone).toMatchObject({ action: 'deleted', channel: 'import', request_id: request });
+  const [deletion] = (await api.get(`/table_data/${peru.svc_sk}/history?${at}`)).data;
+  expect(deletion).toMatchObject({ action: 'deleted', channel: 'import', request_id: request });
 
   const before = `${at}&as_of=${changed.svc_updated_at}&sort=code`;
   expect((await api.get(`/table_data?${before}`)).data).toEqual([changed, peru]);

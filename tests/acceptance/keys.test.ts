@@ -1,4 +1,5 @@
-// `keys rotate` on the operators' command line: new tokens hold at once, old ones until they expire.
+// `keys rotate` on the operators' command line: new tokens are valid at once, old ones until they
+// expire.
 import { signInMachine } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, baseUrl, givenAccount } from '@almanac/testkit/system/builders';
@@ -21,13 +22,13 @@ describe('keys rotate', () => {
     return ((await answer.json()) as { keys: Record<string, string>[] }).keys;
   };
 
-  it('signs with the key that was published before, as often as it is asked to, and every token goes on working', async () => {
+  it('signs with the key published beforehand, each time it runs, and every token stays valid', async () => {
     const tokens = [await newToken()];
     for (const _time of [1, 2, 3]) {
       const known = (await published()).map(({ kid }) => kid);
       const { kid } = await admin<{ kid: string }>(['keys', 'rotate']);
       expect(known).toContain(kid);
-      // Another instance may sign with the key of before for some seconds more; both are accepted.
+      // Another instance may sign with the previous key for some seconds; both are accepted.
       const token = await eventually(
         async () => {
           const fresh = await newToken();

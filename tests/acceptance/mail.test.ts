@@ -1,4 +1,4 @@
-// What people get by mail, as the mail folder of a system on this machine shows it.
+// The mails that people get, as the mail folder of a system on this machine has them.
 
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, givenAccount, mainBranchId, unique } from '@almanac/testkit/system/builders';
@@ -10,7 +10,7 @@ const page = async (account: Account, path: string) => {
   return { status: answer.status, text: await answer.text() };
 };
 
-/** The page of the one mail that somebody got. */
+/** The HTML page of the only mail to this address. */
 async function mailTo(account: Account, email: string): Promise<string> {
   const name = await eventually(async () => {
     const { text } = await page(account, '/dev/mail');
@@ -34,7 +34,7 @@ describe('mails', () => {
     expect(link?.startsWith(`${account.baseUrl}/oauth/password?`)).toBe(true);
   });
 
-  it('tell the approvers that a deployment is abandoned, also when the only one of them has done it', async () => {
+  it('inform the approvers that a deployment is abandoned, even if their only member abandoned it', async () => {
     const email = `admin-${unique()}@example.com`;
     const account = await givenAccount({ email });
     const admin = await account.person();

@@ -34,7 +34,7 @@ describe('the main job', () => {
       () => almanac.get('/account'),
       (answer) => answer.usage.calls >= calls - 1,
     );
-    // The count that an answer shows may or may not hold the very call that asks for it; nothing else is uncertain.
+    // The answer's count may or may not include the call that reads it; the rest is exact.
     expect([calls - 1, calls]).toContain(usage.calls);
     expect(usage).toMatchObject({ allowance: 45_000, overage_calls: 0 });
     expect(calls - before).toBeLessThan(20);

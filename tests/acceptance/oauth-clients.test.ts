@@ -1,4 +1,5 @@
-// Three OAuth client libraries complete every grant; they were told nothing but the issuer's address and their client.
+// Three OAuth client libraries complete every grant, configured with the issuer's address and their
+// client alone.
 import { Browser } from '@almanac/api-client/browser';
 import { walkThrough } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
@@ -146,7 +147,7 @@ describe('OAuth clients', () => {
       expect(await account(renewed.access_token)).toMatchObject({ status: 200, body: { id: given.id } });
     });
 
-    it('is told in RFC 6749 form what is wrong with a client', async () => {
+    it('gets an error in RFC 6749 form when a client is wrong', async () => {
       const wrong = oauth.ClientSecretPost('not-the-secret');
       const response = await oauth.clientCredentialsGrantRequest(server, client, wrong, {}, insecure);
       expect(response.status).toBe(401);
@@ -210,7 +211,7 @@ describe('OAuth clients', () => {
       expect(address).toMatch(new RegExp(`^${baseUrl()}/`));
       const method = /^(token|revocation|introspection)_/.test(name) ? 'POST' : 'GET';
       const { status } = await fetch(String(address), { method });
-      // Without parameters: a page, a document, or what is missing.
+      // Without parameters: a page, a document, or an error about missing parameters.
       expect([name, [200, 400, 401].includes(status)]).toEqual([name, true]);
     }
   });

@@ -31,11 +31,11 @@ describe("the operators' command line", () => {
     expect([again.code, again.stdout, again.stderr]).toEqual([1, '', expect.stringContaining('only failed work can')]);
   });
 
-  it('loads the demo data into an account by its credentials, once', async () => {
+  it('loads the demo data into an account once, by its credentials', async () => {
     const words = ['--name', 'Look', '--plan', 'business', '--admin-email', `look-${unique()}@example.com`];
     const credentials = JSON.stringify(await admin(['accounts', 'create', ...words]));
     const first = await runAdmin(['accounts', 'add-demo-data'], undefined, credentials);
-    // Apart: a difference leaves out what matches, and why it failed would stand there.
+    // Apart from the rest: a failed comparison omits what matches, so it would hide the message.
     expect(first.code === 0 ? '' : first.stderr).toBe('');
     expect(first).toEqual({
       code: 0,
@@ -55,7 +55,7 @@ describe("the operators' command line", () => {
     expect(answer).toMatchObject({ code: 0, stdout: expect.stringContaining('2026-06') });
   });
 
-  it('leaves an account where it is when it is to be placed there, and refuses a cluster that is not there', async () => {
+  it('leaves an account on the cluster where it is placed already, and refuses an unknown cluster', async () => {
     await admin(['accounts', 'place', String(account.id), 'main']);
     const words = await runAdmin(['accounts', 'place', String(account.id), 'main']);
     expect([words.code, words.stdout]).toEqual([0, `Account ${account.id} lives on main already.\n`]);

@@ -7,7 +7,7 @@ import { admin, runAdmin } from '@almanac/testkit/system/system';
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
-/** Repeats a call until it answers `status`: what operators change reaches gateways by an event. */
+/** Repeats a call until it has this status: an operator's change reaches gateways by an event. */
 async function until(ask: () => Promise<Answer>, status: number): Promise<Answer> {
   const deadline = Date.now() + 60_000;
   for (;;) {
@@ -36,7 +36,7 @@ describe('the allowance', () => {
     expect(Math.min(...remaining)).toBe(0);
   });
 
-  it('goes on beyond the allowance where overage is on', async () => {
+  it('continues beyond the allowance where overage is on', async () => {
     const account = await givenAccount({ plan: 'free', allowance: 10 });
     await admin(['accounts', 'update', String(account.id), '--overage', 'on']);
     const api = await account.machine();
@@ -60,7 +60,7 @@ describe('the allowance', () => {
 });
 
 describe('the storage', () => {
-  it('refuses uploads and exports beyond what an operator allows, and takes them again when there is more', async () => {
+  it('refuses uploads and exports beyond what an operator allows, and accepts them again when there is more', async () => {
     const account = await givenAccount();
     const api = await account.person();
     const { key: table_definition_key, branchId: branch_id } = await givenDeployedTable(api);
@@ -70,8 +70,8 @@ describe('the storage', () => {
     const sizes = { table_definition_key, pattern: 'incremental', file_size: 1_000 };
     const upload = () => api.send('POST', `/imports/${id}/tables`, sizes);
     const exported = () => api.send('POST', '/exports', { branch_id, table_definition_key, pattern: 'full' });
-    // What came before the gateways knew it is taken back, so that the storage is empty when they
-    // do.
+    // An upload from before the gateways knew the limit is taken back, so that the storage is empty
+    // when they know it.
     const isFull = async () => {
       const tried = await api.post<{ id: number }>('/imports', { branch_id });
       const { status } = await api.send('POST', `/imports/${tried.id}/tables`, sizes);
@@ -194,7 +194,7 @@ describe("the operators' command line", () => {
     expect((await runAdmin(['--help'])).stdout).toContain('accounts create');
   });
 
-  it('rotates the signing key while tokens of the old one go on', async () => {
+  it('rotates the signing key while tokens of the old one stay valid', async () => {
     const account = await givenAccount();
     const before = await account.machine();
     const { kid } = await admin<{ kid: string }>(['keys', 'rotate']);

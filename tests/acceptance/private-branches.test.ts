@@ -1,5 +1,6 @@
-// A private branch and all that is on it, by the public API: seen by its owner, by who is in its groups and by administrators; to
-// everybody else, whatever they may on the account or the domain, it isn't there.
+// A private branch and all that is on it, by the public API: its owner, the members of its groups
+// and administrators see it; for all others, whatever their rights on the account or the domain, it
+// does not exist.
 import { type Api, createApi, type Page, poll } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
@@ -13,16 +14,15 @@ const unknown = 999_999_999;
 
 let admin: Api;
 let machine: Api;
-/** What the people are called here. */
 let owner: Api;
 let member: Api;
 let developer: Api;
 let viewer: Api;
 let branch: { id: number; name: string };
 let developers: Group;
-/** Paths of lists, with the id of the branch's thing in them. */
+/** Paths of lists, each with the id of the branch's item in them. */
 let lists: [path: string, id: number][];
-/** What is read by itself, with the path of one that is unknown. */
+/** Paths of single items, each with the same path of an unknown one. */
 let reads: [path: string, unknown: string][];
 
 async function givenPerson(account: Account, ...groups: Group[]): Promise<Api> {
@@ -107,7 +107,10 @@ beforeAll(async () => {
   ];
 });
 
-/** What somebody finds of the branch: in which lists, counted as it is listed, and which reads are like those of unknown ids. */
+/**
+ * What a user finds of the branch: the lists that have it (counted as listed), and the reads that
+ * answer differently from those of unknown ids.
+ */
 async function found(api: Api) {
   const listed: string[] = [];
   for (const [path, id] of lists) {
@@ -128,7 +131,7 @@ const nothing = { listed: [], read: [] };
 
 it.each([
   ['its owner', () => owner],
-  ['who is in one of its groups', () => member],
+  ['a member of one of its groups', () => member],
   ['an administrator', () => admin],
 ])('is found in every list and read by %s', async (_who, api) => {
   expect(await found(api())).toEqual(everything());
@@ -142,7 +145,7 @@ it('is listed for an application, which acts for the whole account', async () =>
 });
 
 it.each([
-  ['who views its tables’ domain', () => viewer],
+  ['a viewer of its tables’ domain', () => viewer],
   ['a developer of the account', () => developer],
 ])('is not there for %s', async (_who, api) => {
   expect(await found(api())).toEqual(nothing);
@@ -154,7 +157,7 @@ it.each([
   expect(permissions.data.filter(({ user_group_id }) => user_group_id === developers.id)).toEqual([]);
 });
 
-it('takes no change from a developer of the account, who is told what one of an unknown branch is told', async () => {
+it('refuses changes by a developer of the account as it refuses those of an unknown branch', async () => {
   const table = lists[1]?.[1];
   const change = (branchId: number, tableId: number | undefined): [string, string, object?][] => [
     ['PATCH', `/branches/${branchId}`, { branch: { description: 'mine' } }],
@@ -179,7 +182,7 @@ it('takes no change from a developer of the account, who is told what one of an 
   }
 });
 
-it('opens when it is shared, and closes again when it is private', async () => {
+it('is visible when it is shared, and hidden again when it is private', async () => {
   await owner.patch(`/branches/${branch.id}`, { branch: { branch_type: 'shared' } });
   await eventually(async () => expect(await found(developer)).toEqual(everything()));
   await owner.patch(`/branches/${branch.id}`, { branch: { branch_type: 'private' } });

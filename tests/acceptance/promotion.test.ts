@@ -1,4 +1,5 @@
-// The whole way of a change: a branch, a copy, an edit there, a promotion to main, and its deployment, by the public API alone.
+// A change from a branch to main, by the public API alone: a branch, a copy, an edit there, a
+// promotion, and its deployment.
 import type { Api } from '@almanac/api-client/api';
 import { givenAccount, mainBranchId, unique } from '@almanac/testkit/system/builders';
 
@@ -34,13 +35,14 @@ it('a column drafted on a branch is in service on main once it is promoted and d
   });
   expect(promotion).toMatchObject({ status: 'created', conflicts: [], diffs: [{ change: 'modified' }] });
 
-  // The row on main has no capital: data says so before anything is changed.
+  // The row on main has no capital: the rehearsal reports it before anything is changed.
   const rehearse = () => user.post(`/promotions/${promotion.id}/rehearse`, {});
   expect((await rehearse()).violations).toMatchObject([{ rows: 1 }]);
   await user.patch(`/column_definitions/${capital.id}`, { column_definition: { is_required: false } });
   expect((await rehearse()).violations).toEqual([]);
 
-  // The column is another one than the caller says he was shown: the refusal shows it as it is now, and under which name to promote it.
+  // The column differs from the one the caller says they saw: the refusal shows it as it is now,
+  // with the revision to promote it under.
   const stale = await user.send<{ revision: string; diffs: { columns: unknown[] }[] }>(
     'POST',
     `/promotions/${promotion.id}/promote`,
@@ -58,7 +60,7 @@ it('a column drafted on a branch is in service on main once it is promoted and d
   expect(record).toMatchObject({ code: 'DE', capital: 'Berlin' });
 });
 
-it('rows edited on a branch are on main once they are promoted: what both changed is asked, the rest is merged', async () => {
+it('rows edited on a branch are on main once they are promoted: rows that both changed need a resolution, the rest is merged', async () => {
   const account = await givenAccount();
   const user: Api = await account.person();
   const main = await mainBranchId(user);

@@ -1,11 +1,11 @@
-// The whole way of a removal that takes an approver, by the public API alone.
+// The removal of a table, which takes an approver, by the public API alone.
 import { type Api, createApi, type Page } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import { type Account, givenAccount, mainBranchId, unique } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 
-it('a table leaves main by a deployment that somebody else approves, and comes back with its rows', async () => {
+it('a table leaves main by a deployment that another user approves, and is restored with its rows', async () => {
   const account = await givenAccount();
   const admin: Api = await account.person();
   const main = await mainBranchId(admin);

@@ -1,5 +1,6 @@
-// Two accounts import files of nothing but bad rows, two each, and cancel them: a third one's deployments and its import of a row go on.
-// CROWD_ROWS: the rows of each file (150,000). The figures are told, not judged.
+// Two accounts import two files of nothing but bad rows each, and cancel them; deployments and a
+// small import of a third account continue. CROWD_ROWS: the rows of each file (150,000). The times
+// are printed, not asserted.
 import { type Api, poll, upload } from '@almanac/api-client/api';
 import { type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 
@@ -25,7 +26,7 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-it('goes on for one account while others import bad files and cancel them', async () => {
+it('work of one account continues while others import bad files and cancel them', async () => {
   const person = async () => (await givenAccount({ plan: 'enterprise' })).person();
   const [first, second, third] = [await person(), await person(), await person()] as const;
   const bad = Buffer.from(

@@ -1,4 +1,4 @@
-// The system's own OpenAPI document, and a client that holds every answer against it.
+// The system's own OpenAPI document, and a client that checks every answer against it.
 import type { Answer, Api } from '@almanac/api-client/api';
 import { baseUrl } from '@almanac/testkit/system/builders';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -39,7 +39,10 @@ export function listOperations(document: ApiDocument): string[] {
   );
 }
 
-/** Wraps a client: an answer that the document doesn't describe throws, naming operation, status and difference. */
+/**
+ * Wraps a client: an answer that the document doesn't describe throws, with operation, status and
+ * difference.
+ */
 export function holdingTo(document: ApiDocument, api: Api): Api & { seen: Set<string> } {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (formats as unknown as (ajv: Ajv2020) => void)(ajv);

@@ -1,5 +1,5 @@
-// Every example of the document does what it shows: it is sent as it stands, with real ids for those that stand for others, and
-// the answer is the success that its operation describes.
+// Every example of the document works: it is sent unchanged except for ids, and gets the successful
+// answer that its operation describes.
 import type { Api } from '@almanac/api-client/api';
 import { givenAccount, givenDeployedTable, mainBranchId, unique } from '@almanac/testkit/system/builders';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -12,10 +12,10 @@ type Made = { id: number };
 const jsonOf = ({ requestBody }: Operation) =>
   (requestBody as { content: { 'application/json'?: { example?: Body } } } | undefined)?.content['application/json'];
 
-/** What the examples need to exist, made once, and what each works on, made anew. */
+/** What the examples need, made once, and the resources that each works on, made for each. */
 class World {
   readonly api: Api;
-  /** By the member of a body that names it. */
+  /** By the name of the member of a body that holds it. */
   ids!: Record<string, unknown>;
 
   constructor(api: Api) {
@@ -44,7 +44,7 @@ class World {
     };
   }
 
-  /** What the last `{id}` of a path stands for. */
+  /** Makes the resource that the last `{id}` of a path identifies. */
   async subject(path: string): Promise<number> {
     const [, resource = ''] = path.split('/');
     const { branch_id, table_definition_id, domain_id } = this.ids;
@@ -70,7 +70,7 @@ class World {
     return (makers[resource] as () => Promise<number>)();
   }
 
-  /** The body with ids of this world; rows are made anew, a deleted one where one is to be restored. */
+  /** The body with ids of this world; each gets a new row, a deleted one where one is restored. */
   async fill(body: Body, path: string): Promise<Body> {
     const filled: [string, unknown][] = [];
     for (const [name, value] of Object.entries(body)) {
@@ -95,7 +95,7 @@ class World {
     return (await this.api.post<Made>(path, body)).id;
   }
 
-  /** A row, after a change that could be taken back. */
+  /** A row with a change that can be reverted. */
   private async row(isDeleted = false): Promise<number> {
     const { table_definition_id } = this.ids;
     const record = { code: unique(), name: 'Somewhere' };
@@ -106,7 +106,7 @@ class World {
     return id;
   }
 
-  /** Of a table that has a column, as it needs one to be deployed. */
+  /** Of a table with a column, which a deployment needs. */
   private async deployment(): Promise<number> {
     const { branch_id } = this.ids;
     const table_definition_id = await this.subject('/table_definitions');
@@ -115,7 +115,7 @@ class World {
     return this.made('/deployments', { branch_id, table_definition_ids: [table_definition_id] });
   }
 
-  /** Of a table that is changed on a branch of its own. */
+  /** Of a table that changed on a branch of its own. */
   private async promotion(): Promise<number> {
     const { branch_id: to_branch_id } = this.ids;
     const from_branch_id = await this.subject('/branches');
@@ -173,7 +173,7 @@ describe('the examples of the document', () => {
   });
 });
 
-/** What an example would find in an account that has it: a table on the branch it comes from. */
+/** What an example expects in its account: a table on the branch it comes from. */
 async function contextOf(world: World, name: string): Promise<Body> {
   if (name !== 'POST /api/v1/promotions') return {};
   const { from_branch_id: target_branch_id, table_definition_id } = world.ids;
@@ -188,7 +188,7 @@ describe('the document', () => {
     expect({ valid, errors, version: validator.version }).toEqual({ valid: true, errors: undefined, version: '3.1' });
   });
 
-  it('tells of every operation in words, with its refusals', async () => {
+  it('describes every operation in words, with its refusals', async () => {
     const { paths } = await readDocument();
     const wrong = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, operation]) => {

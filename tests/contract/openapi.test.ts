@@ -1,5 +1,5 @@
-// The document and the system say the same: all of the contract is documented, all that is documented is routed, answers
-// are as described, and the copy in docs/ is the one that is served.
+// The document and the system agree: the whole contract is documented, every documented operation
+// is routed, answers are as described, and docs/ has the served copy.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { poll, upload } from '@almanac/api-client/api';
@@ -44,12 +44,12 @@ describe('the OpenAPI document', () => {
     document = await readDocument();
   });
 
-  it('holds every endpoint of the contract', () => {
+  it('has every endpoint of the contract', () => {
     const documented = listOperations(document);
     expect(contract.filter((line) => !documented.includes(line))).toEqual([]);
   });
 
-  it('marks as extensions exactly what the contract does not have', () => {
+  it('marks as extensions exactly what the contract lacks', () => {
     const wrong = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.entries(operations).flatMap(([method, operation]) => {
         const line = `${method.toUpperCase()} ${path.replace('/api/v1', '').replace(/\{\w+\}/g, '{id}')}`;
@@ -78,7 +78,8 @@ describe('the OpenAPI document', () => {
         if (answer.status !== (documented ? 401 : answer.status === 405 ? 405 : 404))
           answers[`${method} ${path}`] = answer.status;
       }
-    // Another method of the same address may be another operation's, as in GET /branches/{id} and /branches/set_current_branch.
+    // An address may match two operations, such as GET /branches/{id} and
+    // /branches/set_current_branch; another method is then routed to the other one.
     delete answers['GET /api/v1/branches/set_current_branch'];
     delete answers['PATCH /api/v1/branches/set_current_branch'];
     delete answers['DELETE /api/v1/branches/set_current_branch'];

@@ -1,5 +1,6 @@
-// A backup of a system that is being written to, restored into an empty one with a bucket of its own: rows, files, log-ins, tokens and
-// chains of exports go on from that instant. Needs PostgreSQL's client programs (ALMANAC_POSTGRES_PROGRAMS) and an S3.
+// A backup of a system under writes, restored into an empty one with a bucket of its own: rows,
+// files, log-ins, tokens and chains of exports continue from the instant of the backup. Needs
+// PostgreSQL's client programs (ALMANAC_POSTGRES_PROGRAMS) and an S3.
 import { randomBytes } from 'node:crypto';
 import {
   cpSync,
@@ -72,7 +73,7 @@ async function start(home: string, store: string): Promise<void> {
 const stateOf = async (home: string, account: number) => {
   const stores = await openStores(home);
   try {
-    // What calls were counted when is no one's row; the account's books are compared.
+    // Counts of calls continue during the backup, so only the rest of the account is compared.
     const all = Object.entries(await stores.stateOf(account));
     return Object.fromEntries(all.filter(([name]) => !/^billing\.(monthly|daily)_usage$/.test(name)));
   } finally {
@@ -80,7 +81,7 @@ const stateOf = async (home: string, account: number) => {
   }
 };
 
-// What came last in the account has arrived in its audit log, so nothing of it is on its way any more.
+// The account's newest act is in its audit log, so none of its events is pending.
 async function untilAudited(importId: number): Promise<void> {
   const stores = await openStores(oldHome);
   const text = `select from audit_event where account_id = $1 and action = 'import.created' and resource_id = $2`;
@@ -120,13 +121,13 @@ describe('a backup of a system at work', () => {
     expect(new Set(modes)).toEqual(new Set([0]));
   });
 
-  it('is refused where something lies already', async () => {
+  it('is refused where files exist already', async () => {
     const again = await runAdmin(['backup', folder]);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is not empty') });
     expect(existsSync(join(folder, 'manifest.json'))).toBe(true);
   });
 
-  it('is not restored over a system, nor when it is damaged, and changes nothing then', async () => {
+  it('is not restored over a system, nor when it is damaged, and then changes nothing', async () => {
     expect(await runAdmin(['restore', folder])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('already running'),
@@ -167,7 +168,7 @@ describe('a backup of a system at work', () => {
     await still.machine();
   });
 
-  it('goes on with a chain of exports, and has the files', async () => {
+  it('continues a chain of exports, and has the files', async () => {
     const almanac = createClient({ baseUrl: still.baseUrl, token });
     await lastStep.run(almanac, progress);
     const file = Buffer.from(await (await almanac.download(exported.id)).arrayBuffer());
@@ -181,7 +182,7 @@ describe('a backup of a system at work', () => {
     expect(done).toMatchObject({ status: 'completed', import_tables: [{ metrics: { inserted: 1 } }] });
   });
 
-  it('has every row of before the instant, and what a definition says is deployed has a table', async () => {
+  it('has every row from before the instant, and a table for each definition that is deployed', async () => {
     const api = await writerAccount.person();
     const { data: definitions } = await api.get('/deployed_table_definitions?per_page=1000');
     const codes = new Map<number, Set<string>>();
@@ -191,13 +192,16 @@ describe('a backup of a system at work', () => {
     }
     const lost = written.filter(({ table, code, at }) => at === 'before' && !codes.get(table)?.has(code));
     expect(lost).toEqual([]);
-    await givenDeployedTable(api); // ids go on
+    await givenDeployedTable(api); // ids continue
   });
 });
 
 let writerAccount: Account;
 
-/** Deploys tables and writes a row into each, until it is stopped. Rows are told apart by whether they were there when the backup began. */
+/**
+ * Deploys tables and writes a row into each until stopped. Each row has whether it was written
+ * before the backup began or during it.
+ */
 async function givenWriter() {
   writerAccount = await givenAccount();
   const api = await writerAccount.person();

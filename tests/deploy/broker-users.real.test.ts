@@ -1,4 +1,5 @@
-// What each service's user of RabbitMQ may do: all that the service does, and nothing with the queues of others.
+// The rights of each service's user of RabbitMQ: all that the service does, and nothing with the
+// queues of others.
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +54,7 @@ it.each([
   ['empties', (channel: amqp.Channel) => channel.purgeQueue('jobs.tried')],
   ['deletes', (channel: amqp.Channel) => channel.deleteQueue('jobs.tried')],
   ['binds', (channel: amqp.Channel) => channel.bindQueue('jobs.tried', 'almanac', '#')],
-])('nobody %s the queues of another', async (_what, attempt) => {
+])('no user %s the queues of another', async (_what, attempt) => {
   const connection = await amqp.connect(urlOf('billing'));
   const channel = await connection.createChannel();
   channel.on('error', () => {});

@@ -1,4 +1,5 @@
-// The bus against a real RabbitMQ, whose address comes with ALMANAC_TEST_AMQP_URL (scripts/servers/rabbitmq.sh starts one).
+// The bus against a real RabbitMQ at ALMANAC_TEST_AMQP_URL (scripts/servers/rabbitmq.sh starts
+// one).
 
 import { describeBus } from '@almanac/service-kit/messaging/bus.suite';
 import amqp from 'amqplib';

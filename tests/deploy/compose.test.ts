@@ -1,7 +1,8 @@
-// One host with Compose, from the first start and the README's calls over an upgrade to a restored backup, by the commands of
-// docs/how-to/{install,upgrade}.md.
-// Needs a Docker engine (DOCKER_HOST) with Compose, the images of deploy/images.sh, and those of scripts/servers/server-images.sh for the
-// other servers; the S3 among these forgets its files when it stops, so they are not looked at after that.
+// One host with Compose, from the first start and the README's calls over an upgrade to a restored
+// backup, by the commands of docs/how-to/{install,upgrade}.md. Needs a Docker engine (DOCKER_HOST)
+// with Compose, the images of deploy/images.sh, and the servers' images of
+// scripts/servers/server-images.sh. Their S3 loses its files when it stops, so no file is read
+// after that.
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +30,7 @@ let baseUrl: string;
 let made: Made;
 let table: DeployedTable;
 
-/** Runs a command of the pages: `almanac` is what install.md has as an alias, for this test's system. */
+/** Runs a command of the pages; `almanac` is the alias of install.md, for this test's system. */
 const run = async (command: string) => {
   const alias = `almanac() { "$DOCKER" compose --project-name "$PROJECT" --env-file "$ENV_FILE" -f deploy/compose.yaml "$@"; }`;
   const options = { cwd: root, env: environment, timeout: 280_000, maxBuffer: 32 << 20 };
@@ -126,7 +127,7 @@ describe('one host with Compose', () => {
     const api = await signIn();
     const { usage: before } = await api.get<{ usage: { calls: number } }>('/account');
     let served = 0;
-    await almanac('pause billing'); // so that nothing is reported any more; calls go on with what is reserved
+    await almanac('pause billing'); // no report is accepted; calls continue on what is reserved
     try {
       for (let i = 0; i < 40; i++) {
         const { status } = await api.send('GET', '/domains');
@@ -151,7 +152,7 @@ describe('one host with Compose', () => {
     await (await signIn()).post('/table_data', { table_definition_id: table.id, record: { code: 'B' } });
   });
 
-  it('is upgraded in steps, and keeps what it has when all is stopped and started', async () => {
+  it('is upgraded in steps, and keeps its data when everything is stopped and started', async () => {
     await run(shown('upgrade.md', 'almanac run --rm --no-deps data node src/main.ts migrate'));
     await run(
       `${shown('upgrade.md', 'almanac up --detach --wait --no-deps identity billing data metadata jobs')} --force-recreate`,

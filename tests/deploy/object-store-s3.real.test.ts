@@ -1,4 +1,5 @@
-// The object store against a real S3, whose address comes with ALMANAC_TEST_S3_URL (scripts/servers/ceph-rgw.sh starts a Ceph RGW).
+// The object store against a real S3 at ALMANAC_TEST_S3_URL (scripts/servers/ceph-rgw.sh starts a
+// Ceph RGW).
 import { createObjectStore } from '../../services/jobs/src/files/object-store/create-object-store.ts';
 import { describeObjectStore } from '../../services/jobs/src/files/object-store/object-store.suite.ts';
 import type { ObjectStore } from '../../services/jobs/src/files/object-store/object-store.ts';

@@ -1,4 +1,5 @@
-// TLS to RabbitMQ, one of its own, and to the S3 of ALMANAC_TEST_S3_URL, through a door of TLS in front of it.
+// TLS to a RabbitMQ of this test's own, and to the S3 of ALMANAC_TEST_S3_URL behind a proxy that
+// ends TLS.
 import { randomUUID } from 'node:crypto';
 import { connect, type Server } from 'node:net';
 import { Readable } from 'node:stream';
@@ -73,29 +74,29 @@ describe('RabbitMQ by amqps', () => {
     expect(text()).not.toContain('guest:guest');
   }
 
-  it('refuses another authority and another host, and the log says what to do', async () => {
+  it('refuses another authority and another host, and logs what to do', async () => {
     await expectRefused(busTrusting('other.crt'), "Name the file with its authority in the server's URL");
     await expectRefused(busTrusting('ca.crt', 'localhost'), 'is for other names than the one in its URL');
   });
 
-  it('carries messages, and takes up an authority that was exchanged when it connects again', async () => {
+  it('carries messages, and uses an exchanged authority when it reconnects', async () => {
     const { bus } = busTrusting('ca.crt');
     await bus.start();
     await eventually(() => expect(bus.isReady()).toBe(true));
-    const heard = await collectMessages(bus, 'test.heard', ['test.thing.made']);
+    const received = await collectMessages(bus, 'test.received', ['test.thing.made']);
     const tell = (id: string) =>
       bus.publish([{ v: 1, id, type: 'test.thing.made', occurred_at: new Date().toISOString(), payload: {} }]);
     const [first, second] = [randomUUID(), randomUUID()];
     await tell(first);
-    await eventually(() => expect(heard.map(({ id }) => id)).toEqual([first]));
+    await eventually(() => expect(received.map(({ id }) => id)).toEqual([first]));
     const next = createAuthority();
     files.replace({ 'ca.crt': next.cert, 'other.crt': '' });
     await broker.certify(ofAddress(next));
     await eventually(() => tell(second));
-    await eventually(() => expect(heard.map(({ id }) => id)).toEqual([first, second]));
+    await eventually(() => expect(received.map(({ id }) => id)).toEqual([first, second]));
   });
 
-  it('refuses a certificate that has ended, and the log says what to do', async () => {
+  it('refuses an expired certificate, and logs what to do', async () => {
     await broker.certify(authority.issue({ days: -1 }));
     await expectRefused(busTrusting('ca.crt'), 'renew it there');
   });
@@ -108,8 +109,8 @@ describe('S3 by https', () => {
     return new URL(url);
   };
 
-  // It ends TLS and passes bytes on: what a client signs and sends arrives as it is.
-  async function givenDoor(own: Certificate): Promise<number> {
+  // It ends TLS and passes bytes through, so that a client's signature stays valid.
+  async function givenTlsProxy(own: Certificate): Promise<number> {
     const server: Server = tls.createServer(own, (socket) => {
       const behind = connect(Number(plain().port), plain().hostname);
       socket.on('error', () => behind.destroy()).on('close', () => behind.destroy());
@@ -132,8 +133,8 @@ describe('S3 by https', () => {
     return store;
   }
 
-  it('keeps and gives back objects, large ones too, and takes up an authority that was exchanged', async () => {
-    const store = storeTrusting('ca.crt', await givenDoor(good()));
+  it('stores and returns objects, large ones too, and uses an exchanged authority', async () => {
+    const store = storeTrusting('ca.crt', await givenTlsProxy(good()));
     await store.start();
     const bytes = Buffer.alloc(20 * 1024 * 1024, 7); // several parts
     const key = `accounts/1/tls-${Date.now()}`;
@@ -147,8 +148,8 @@ describe('S3 by https', () => {
     await store.remove(key);
   });
 
-  it.each(refused)('refuses %s, and the log says what to do', async (_name, file, ownOf, advice) => {
-    const store = storeTrusting(file, await givenDoor(ownOf()));
+  it.each(refused)('refuses %s, and logs what to do', async (_name, file, ownOf, advice) => {
+    const store = storeTrusting(file, await givenTlsProxy(ownOf()));
     const { logger, text } = givenLog();
     const error = await store.start().catch((thrown: unknown) => thrown);
     logger.warn({ err: error }, 'the object store is not available yet'); // as jobs does

@@ -1,5 +1,6 @@
-// kill -9 of the gateway during writes (fault R01): what was acknowledged is there once, what was not is there once or not at all. The
-// account is charged for what a gateway answered and reported, and for nothing twice (ADR 5). WRITES_SEED repeats the moments.
+// kill -9 of the gateway during writes (fault R01): an acknowledged row exists once, any other once
+// or not at all. The account is charged for calls that a gateway answered and reported, and for
+// none twice (ADR 5). WRITES_SEED repeats the moments.
 import type { Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import { type DeployedTable, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
@@ -18,17 +19,19 @@ beforeAll(async () => {
   system = await givenLocalSystem();
   await until('everything is up', isEverythingUp);
   api = await (await givenAccount({ plan: 'enterprise' })).person();
-  // Without a key, so that a row that is written twice is there twice.
+  // Without a key, so that a row that is written twice exists twice.
   table = await givenDeployedTable(api, { columns: [{ name: 'code', data_type: 'string', length: 40 }] });
 });
 afterAll(() => system?.stop());
 
-/** How many calls the account has made before this one, as far as they are booked. */
+/** The account's booked calls before this one. */
 const countCalls = async () => (await api.get<{ usage: { calls: number } }>('/account')).usage.calls;
 
-/** Counts the calls that are booked, without those that ask for the count; `failed` ones may be counted all the same. */
+/**
+ * Counts the booked calls, without those that read the count; reads that `failed` may be counted.
+ */
 async function startCounting(): Promise<{ failed: number; countOthers(): Promise<number> }> {
-  let before = await countCalls(); // grows by each question that is answered
+  let before = await countCalls(); // grows by each answered read of the count
   const counting = {
     failed: 0,
     countOthers: async () => {
@@ -45,7 +48,7 @@ async function startCounting(): Promise<{ failed: number; countOthers(): Promise
   return counting;
 }
 
-it('what was acknowledged is there once and booked once, but for what a dead gateway had not reported', async () => {
+it('an acknowledged write exists once and is booked once, unless a killed gateway had not reported it', async () => {
   console.log(`WRITES_SEED=${seed}`);
   const acknowledged: string[] = [];
   const unknown: string[] = [];
@@ -54,7 +57,7 @@ it('what was acknowledged is there once and booked once, but for what a dead gat
     const body = { table_definition_id: table.id, record: { code } };
     const status = await api.send('POST', '/table_data', body).then(
       (answer) => answer.status,
-      () => 0, // cut off, or nobody there
+      () => 0, // cut off, or not connected
     );
     (status === 201 ? acknowledged : unknown).push(code);
     expect([0, 201, 503]).toContain(status);
@@ -72,13 +75,14 @@ it('what was acknowledged is there once and booked once, but for what a dead gat
       { withinMs: patienceMs },
     );
     await kill('gateway');
-    // The question is not reported either, and each lane may still read an answer of the dead gateway.
+    // The read of the count is not reported either, and each lane may still read an answer of the
+    // killed gateway.
     unreported += acknowledged.length - answered + lanes + 1;
   };
-  const work = async (goOn: () => boolean) => {
+  const work = async (shouldContinue: () => boolean) => {
     const until = acknowledged.length + 200;
     const lane = async () => {
-      while (goOn() || acknowledged.length < until) await write();
+      while (shouldContinue() || acknowledged.length < until) await write();
     };
     await Promise.all(Array.from({ length: lanes }, lane));
   };

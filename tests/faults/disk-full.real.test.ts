@@ -1,5 +1,5 @@
-// PostgreSQL's disk is full: writes are 503 and change nothing, reads go on, and writes too as soon as there is room. It takes a small file
-// system of its own, so root on Linux.
+// PostgreSQL's disk is full: writes are 503 and change nothing, reads continue, and writes resume
+// as soon as there is room. Needs root on Linux, for a small file system of its own.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-small-disk-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256m,mode=0755', 'tmpfs', folder]);
   chmodSync(folder, 0o777);
-  // What is written ahead must be on the disk before a write is acknowledged, and takes little of it.
+  // The WAL must be on the disk before a write is acknowledged, and takes little of it.
   const more = {
     synchronous_commit: 'on',
     max_wal_size: '64MB',
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 const filler = () => join(folder, 'filler');
-// In smaller and smaller pieces, until not even the smallest fits.
+// Writes smaller and smaller pieces, until not even the smallest fits.
 const takeEverything = () => {
   for (let size = 64 * 1024 * 1024; size >= 4096; )
     try {
@@ -67,7 +67,7 @@ const write = () => {
 };
 const read = () => data.call('GET', `/api/v1/table_data?table_definition_id=${table}&per_page=1000&sort=svc_sk`);
 
-it('a full disk stops writes only, loses nothing, and is got over by making room', async () => {
+it('a full disk stops writes only, loses nothing, and recovers when there is room', async () => {
   const acknowledged: number[] = [];
   const writeOn = async (until: (status: number) => boolean) => {
     for (let tries = 0; tries < 3_000; tries += 1) {
@@ -76,7 +76,7 @@ it('a full disk stops writes only, loses nothing, and is got over by making room
       else expect([status, headers.get('retry-after')]).toEqual([503, '1']);
       if (until(status)) return;
     }
-    throw new Error('This should have come to an end.');
+    throw new Error('The disk never became full.');
   };
   for (let round = 0; round < 3; round += 1) {
     await writeOn((status) => status === 201);

@@ -1,5 +1,5 @@
-// kill -9 of any one process while the main job runs, or while a change is promoted and deployed: the supervisor starts it again and
-// the work completes, once. FAULT_SEED repeats the moments.
+// kill -9 of any one process during the main job, or during a promotion and its deployment: the
+// supervisor restarts it and the work completes, once. FAULT_SEED repeats the moments.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Api } from '@almanac/api-client/api';
 import { givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
@@ -7,7 +7,7 @@ import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/syst
 import { fetchPatiently, isEverythingUp, kill, patienceMs, until } from '../support/killing.ts';
 import { type Progress, steps } from '../support/main-job.ts';
 
-const jobWithinMs = 900_000; // a process takes its time to come back, and each comes back several times
+const jobWithinMs = 900_000; // each process restarts several times, which takes its time
 const seed = Number(process.env.FAULT_SEED ?? Date.now() % 1_000_000);
 
 describe('a process that is killed during the main job', () => {
@@ -26,8 +26,8 @@ describe('a process that is killed during the main job', () => {
     await system?.stop();
   });
 
-  // Each is killed before steps that need it, and while imports work in the background; never while a call is under way,
-  // since then nobody could say whether it was done.
+  // Each is killed before steps that need it, and while imports run in the background; never during
+  // a call, whose outcome would be unknown.
   it.each(['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'postgres'])(
     '%s is started again and the job completes',
     async (name) => {
@@ -42,7 +42,8 @@ describe('a process that is killed during the main job', () => {
     jobWithinMs,
   );
 
-  // A call with an Idempotency-Key may be asked for again by whoever heard nothing, so the process dies while it is under way.
+  // A call with an Idempotency-Key can be repeated without an answer, so the process dies during
+  // it.
   it.each(['gateway', 'metadata', 'data', 'postgres'])(
     '%s is started again and a promotion and its deployment are done once, and whole',
     async (name) => {
@@ -85,7 +86,7 @@ const before = [
   { name: 'amount', data_type: 'string', length: 20 },
 ];
 
-/** From a branch of its own, where the amount has become a number and there is one column more. */
+/** From a branch of its own, with the amount cast to a number and one more column. */
 async function givenPromotion(api: Api, table: { id: number; branchId: number }): Promise<number> {
   const branch = await api.post<{ id: number }>('/branches', { branch: { name: `Work ${unique()}` } });
   const copy = await api.post<{ id: number }>(`/table_definitions/${table.id}/clone`, { target_branch_id: branch.id });
@@ -102,7 +103,7 @@ async function givenPromotion(api: Api, table: { id: number; branchId: number })
   return (await api.post<{ id: number }>('/promotions', tables)).id;
 }
 
-/** Kills the process at some moment of a call; answers what whoever asks again hears, twice. */
+/** Kills the process at some moment of a call; returns the answer, which a repeat must equal. */
 async function disturb<T>(api: Api, name: string, path: string, place: number): Promise<Answer<T>> {
   await until('everything is up', isEverythingUp);
   const headers = { 'Idempotency-Key': unique() };

@@ -1,5 +1,6 @@
-// The disk of the folder store is full: nothing new is stored, no half file is seen or left, what is there can be read, and making room
-// is enough. It takes a small file system of its own, so root on Linux.
+// The disk of the folder store is full: nothing new is stored, no partial file is visible or left,
+// stored files can be read, and room is all it needs to recover. Needs root on Linux, for a small
+// file system of its own.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +24,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('a full disk refuses what does not fit as unavailable, leaves none of it, and is got over by making room', async () => {
+it('a full disk refuses what does not fit as unavailable, leaves none of it, and recovers when there is room', async () => {
   const store = createFolderStore({ folder, publicUrl: 'http://127.0.0.1', secret: new Uint8Array(32) });
   await store.start();
   const put = (key: string, count: number) => store.put(key, megabytes(count), { maxBytes: 1024 ** 3 });

@@ -1,5 +1,5 @@
-// The disk that log lines go to is full: the process works on and ends when it should, and says what was lost as soon as there is room. It takes
-// a small file system of its own, so root on Linux.
+// The disk of the log is full: the process works on and ends in time, and logs how many lines were
+// lost as soon as there is room. Needs root on Linux, for a small file system of its own.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, truncateSync } from 'node:fs';
@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('a full disk under the log stops nobody, and what was lost is told when there is room', async () => {
+it('a full disk under the log stops no process, and lost lines are reported when there is room', async () => {
   const file = join(folder, 'log');
   let reached = -1;
   const fd = openSync(file, 'a');
@@ -50,13 +50,13 @@ it('a full disk under the log stops nobody, and what was lost is told when there
     await eventually(() => expect(reached).toBeGreaterThan(before + 400)); // three times what there is room for
     truncateSync(file);
     await eventually(() => {
-      const told = lines().findIndex((line) => line.includes('were lost'));
-      expect(JSON.parse(lines()[told] as string)).toMatchObject({
+      const reported = lines().findIndex((line) => line.includes('were lost'));
+      expect(JSON.parse(lines()[reported] as string)).toMatchObject({
         level: 'warn',
         service: 'data',
         lost: expect.any(Number),
       });
-      expect(JSON.parse(lines()[told + 1] as string)).toMatchObject({ msg: 'line' });
+      expect(JSON.parse(lines()[reported + 1] as string)).toMatchObject({ msg: 'line' });
     });
   }
   const before = reached;

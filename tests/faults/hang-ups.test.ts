@@ -1,5 +1,6 @@
-// Clients that hang up at every stage of a call, by the thousand, and clients that stand still: no socket, memory or call of the
-// allowance is left behind, at the gateway or at any service. HANG_UPS: how many (default 2,000, a tenth of them standing still).
+// Thousands of clients that hang up at every stage of a call, and clients that stall: no socket,
+// memory or call of the allowance is leaked, at the gateway or at any service. HANG_UPS: how many
+// (default 2,000, a tenth of them stalled).
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Api } from '@almanac/api-client/api';
@@ -18,10 +19,13 @@ import { residentMegabytes, socketsOf } from '../support/process-costs.ts';
 
 const clients = Number(process.env.HANG_UPS ?? 2_000);
 const atOnce = 50;
-/** What a process may hold more than before: garbage that nobody has collected yet, and what it has learned meanwhile. */
+/** The growth of a process that is no leak: uncollected garbage and filled caches. */
 const moreMegabytes = 100;
 const moreSockets = 10;
-/** Connections between services that a crowd needed are kept for 75 s after it, and how large it was is the machine's doing. */
+/**
+ * Connections between services that a burst needed are kept for 75 s; their number depends on the
+ * machine.
+ */
 const keptMs = 120_000;
 
 let system: LocalSystem;
@@ -90,18 +94,18 @@ const reads = [
 ];
 const turn = <T>(list: readonly T[], number: number) => list[number % list.length] as T;
 
-// Half of them say goodbye (FIN), half of them don't (RST).
+// Half of them close with FIN, half with RST.
 async function leave(socket: Socket, number: number): Promise<void> {
-  const gone = once(socket, 'close');
+  const closed = once(socket, 'close');
   if (number % 2 === 0) socket.destroy();
   else socket.resetAndDestroy();
-  await gone;
+  await closed;
 }
 
 async function open(text: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl());
   const socket = connect(Number(port), hostname);
-  socket.on('error', () => {}); // whoever hangs up may be hung up on
+  socket.on('error', () => {}); // the server may close first
   await once(socket, 'connect');
   await new Promise((done) => socket.write(text, done));
   return socket;
@@ -153,7 +157,7 @@ async function inWaves(count: number, work: (number: number) => Promise<void>): 
   await Promise.all(Array.from({ length: atOnce }, lane));
 }
 
-/** As many good calls at once, so that pools are as large as they get. */
+/** As many successful calls at once, so that pools reach their full size. */
 const warm = () =>
   inWaves(300, async (number) => {
     const path = turn(reads, number)();
@@ -189,10 +193,10 @@ const written = async () => {
   return { domains, groups, imports, rows: (await api.post('/table_data/grid', grid)).rowCount as number };
 };
 
-it('clients that hang up leave nothing behind, and what they did not send whole is not done', async () => {
+it('clients that hang up leave nothing behind, and incomplete requests are not executed', async () => {
   const pids = readProcesses(system.home);
   await warm();
-  for (const stage of [...stages, beforeAnswerToWrite]) await inWaves(2 * atOnce, stage.hangUp); // what is learned once is learned now
+  for (const stage of [...stages, beforeAnswerToWrite]) await inWaves(2 * atOnce, stage.hangUp); // fills the caches
   await expectStill();
   const before = { sockets: held(socketsOf), memory: held(residentMegabytes), written: await written() };
   for (const stage of stages) {
@@ -212,12 +216,12 @@ it('clients that hang up leave nothing behind, and what they did not send whole 
   expect(readProcesses(system.home)).toEqual(pids);
 });
 
-/** What was begun has ended: nobody writes any more, and every domain has the groups that are made after it. */
+/** All work has ended: no transaction is open, and every domain has the groups that follow it. */
 async function expectStill(): Promise<void> {
   await eventually(async () => {
     const seen = await written();
     await new Promise((resolve) => setTimeout(resolve, 200));
-    // What came before these reads has its connection by now, or is done.
+    // Requests from before these reads have their connection by now, or are done.
     const [begun] = await stores.query(
       'identity',
       `select count(*)::int as transactions,
@@ -230,7 +234,8 @@ async function expectStill(): Promise<void> {
   });
 }
 
-// The gateway gives back what nobody uses, so nothing is reserved any more, and what was counted is what was written down.
+// The gateway returns unused calls, so nothing stays reserved, and the counted calls are the booked
+// ones.
 async function expectNoLease(): Promise<void> {
   await eventually(
     async () => {
@@ -247,7 +252,7 @@ async function expectNoLease(): Promise<void> {
   );
 }
 
-it('clients that stand still are cut, and others are served meanwhile', async () => {
+it('stalled clients are disconnected, and others are served during this', async () => {
   const pids = readProcesses(system.home);
   await warm();
   const before = held(socketsOf);
@@ -261,9 +266,9 @@ it('clients that stand still are cut, and others are served meanwhile', async ()
     ...Array.from({ length: 4 }, () => open(`GET /openapi.json HTTP/1.1\r\nHost: almanac.test\r\n\r\n`.repeat(60))),
   ]);
   const slow = sockets.slice(0, 3 * count);
-  for (const socket of slow) socket.resume(); // the others ask for much, read nothing, and never hear that they were cut
-  // A letter now and then is no progress.
-  const dribble = setInterval(() => {
+  for (const socket of slow) socket.resume(); // the others request much, read nothing, and never notice the disconnect
+  // A byte now and then is no progress.
+  const slowBytes = setInterval(() => {
     for (const socket of slow.slice(0, 2 * count)) if (!socket.destroyed) socket.write('x');
   }, 2_000);
   try {
@@ -275,7 +280,7 @@ it('clients that stand still are cut, and others are served meanwhile', async ()
       { everyMs: 500, withinMs: 120_000 },
     );
   } finally {
-    clearInterval(dribble);
+    clearInterval(slowBytes);
   }
   await expectNoMore(before, socketsOf, moreSockets);
   for (const socket of sockets) socket.destroy();

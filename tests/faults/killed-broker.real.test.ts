@@ -1,7 +1,8 @@
-// RabbitMQ in trouble. kill -9 of it at every step of a promotion and its deployment that it has a part in: a message on its way to it, its word
-// that it has the message, the message on its way to a consumer, the consumer's word that it is done with it. Both end promoted and
-// deployed, once; the same request again has the same answer; and each event and each mail arrives once in the end. By default a few of the
-// steps, other ones each time (BROKER_STEPS_SEED repeats a run); BROKER_STEPS=all takes every one. And a disk of its that is full, when it takes nothing.
+// RabbitMQ fails. First by kill -9 at every step of a promotion and its deployment that involves
+// it: a message is published, confirmed, delivered or acknowledged. Both end promoted and deployed,
+// once; the same request again has the same answer; each event and each mail arrives once in the
+// end. By default a few of the steps, other ones each time (BROKER_STEPS_SEED repeats a run);
+// BROKER_STEPS=all kills at every one. Then by a full disk, when it accepts no message.
 
 import type { Answer, Api } from '@almanac/api-client/api';
 import { createApi, poll } from '@almanac/api-client/api';
@@ -17,9 +18,10 @@ import { type OwnBroker, startOwnBroker } from '../support/own-broker.ts';
 const seed = Number(process.env.BROKER_STEPS_SEED ?? Date.now() % 1_000_000);
 const everyStep = process.env.BROKER_STEPS === 'all';
 const stepsAtMost = 5;
-const withinMs = 240_000; // a broker and seven processes come back to each other
+const withinMs = 240_000; // a broker and seven processes reconnect
 
-const told = (noun: string, end: string) => ['created', 'submitted', end].map((word) => `metadata.${noun}.${word}`);
+const eventTypes = (noun: string, end: string) =>
+  ['created', 'submitted', end].map((word) => `metadata.${noun}.${word}`);
 
 type Made = { id: number };
 type Ended = { id: number; status: string; actions: { action: string }[] };
@@ -28,21 +30,21 @@ let broker: OwnBroker;
 let proxy: TcpProxy;
 let system: RunningSystem;
 let bus: Bus;
-let heard: BusMessage[];
+let received: BusMessage[];
 let comesBack = Promise.resolve();
 
-/** What has passed since it was last emptied. */
+/** The steps since it was last emptied. */
 const passed: string[] = [];
 let deadly: string | undefined;
 
-// True: the broker dies before what is on its way has arrived.
+// True: the broker is killed before the message arrives.
 function reach(step: string): boolean {
   passed.push(step);
   if (step !== deadly) return false;
   deadly = undefined;
   broker.kill();
   comesBack = broker.restart();
-  comesBack.catch(() => {}); // heard where it is waited for
+  comesBack.catch(() => {}); // awaited below
   return true;
 }
 
@@ -52,7 +54,8 @@ const words = {
 } as const;
 const longestType = 80;
 
-// Of each connection: messages by their JSON, of which a chunk may hold several or a part of one, and what the other side says next.
+// For each connection: finds messages by their JSON, of which a chunk may hold several or a part of
+// one, and takes the other side's next chunk as their confirmation.
 function watchMessages(): Watch {
   const unanswered = { target: [] as string[], client: [] as string[] };
   const begun = { target: '', client: '' };
@@ -77,9 +80,9 @@ beforeAll(async () => {
   process.env.ALMANAC_BASE_URL = system.baseUrl;
   process.env[systemHomeName] = system.home;
   bus = await startBus(broker.url, 'listener');
-  heard = await collectMessages(bus, 'listener.ends', [
-    ...told('promotion', 'promoted'),
-    ...told('deployment', 'deployed'),
+  received = await collectMessages(bus, 'listener.ends', [
+    ...eventTypes('promotion', 'promoted'),
+    ...eventTypes('deployment', 'deployed'),
   ]);
 }, 600_000);
 
@@ -101,7 +104,9 @@ const untilUp = () =>
     { withinMs },
   );
 
-/** A request that may be asked again: until it is told how it ended, and once more. */
+/**
+ * A POST with an Idempotency-Key: repeated until it has an outcome; `again` repeats it once more.
+ */
 async function post<T>(api: Api, path: string, body: unknown = {}): Promise<{ again(): Promise<Answer<T>>; body: T }> {
   const headers = { 'Idempotency-Key': unique() };
   const ask = () =>
@@ -118,7 +123,9 @@ async function post<T>(api: Api, path: string, body: unknown = {}): Promise<{ ag
   return { again: ask, body: made };
 }
 
-/** A table on `main` and its copy with a column more; who proposes, and who approves. */
+/**
+ * A table on `main` and its copy with one more column; a user who proposes, and one who approves.
+ */
 async function givenChange() {
   const account = await givenAccount();
   const creator = await account.person();
@@ -145,7 +152,7 @@ async function givenApprover(account: Account, admin: Api, branchId: number) {
   return { email, api: createApi(account.baseUrl, access_token) };
 }
 
-/** Subjects of the mails about promotions and deployments that somebody got. */
+/** The subjects of the mails about promotions and deployments to this address. */
 async function mailsTo(email: string): Promise<string[]> {
   const text = await (await fetch(`${system.baseUrl}/dev/mail`)).text();
   return [...text.matchAll(/<li>.*?<\/li>/gs)]
@@ -156,14 +163,16 @@ async function mailsTo(email: string): Promise<string[]> {
 }
 
 const eventsOf = (noun: 'promotion' | 'deployment', { id }: Made) =>
-  heard
+  received
     .filter(({ type, payload }) => type.startsWith(`metadata.${noun}.`) && payload[`${noun}_id`] === id)
     .map(({ type }) => type);
 
 const asked = ['A deployment to main waits for your approval', 'A promotion to main waits for your approval'];
 const ended = ['Your deployment to main was deployed', 'Your promotion to main was promoted'];
 
-/** Proposes, asks for approval, promotes, and the same for the deployment; checks all that must hold in the end. */
+/**
+ * Proposes, requests approval, promotes, and the same for the deployment; checks the final state.
+ */
 async function walk(): Promise<void> {
   const { account, creator, approver, table, branch, copy } = await givenChange();
   const tables = { from_branch_id: branch.id, to_branch_id: table.branchId, table_definition_ids: [copy.id] };
@@ -181,10 +190,10 @@ async function walk(): Promise<void> {
   expect(deployed.body.status).toBe('deployed');
   await eventually(
     async () => {
-      expect(eventsOf('promotion', proposed.body)).toEqual(told('promotion', 'promoted'));
-      expect(eventsOf('deployment', wished.body)).toEqual(told('deployment', 'deployed'));
+      expect(eventsOf('promotion', proposed.body)).toEqual(eventTypes('promotion', 'promoted'));
+      expect(eventsOf('deployment', wished.body)).toEqual(eventTypes('deployment', 'deployed'));
       expect(await mailsTo(approver.email)).toEqual(asked);
-      expect(await mailsTo(account.admin.email)).toEqual([...asked, ...ended]); // approves, too, and hears how it ended
+      expect(await mailsTo(account.admin.email)).toEqual([...asked, ...ended]); // approves too, and is notified of the end
     },
     { withinMs, everyMs: 200 },
   );
@@ -203,7 +212,7 @@ async function walk(): Promise<void> {
   expect(record).toMatchObject({ code: 'CH', more: '2026-11-21' });
 }
 
-// What can be lost: work for others, and the ends.
+// A few of the steps, spread over all of them.
 function choose(steps: string[]): string[] {
   if (everyStep) return steps;
   return Array.from(
@@ -212,7 +221,7 @@ function choose(steps: string[]): string[] {
   );
 }
 
-it('a promotion and its deployment are done once, and told of once, wherever the broker is killed', async () => {
+it('a promotion and its deployment are done once, and announced once, wherever the broker is killed', async () => {
   await walk();
   const steps = [...new Set(passed)].sort();
   expect(steps).toEqual(
@@ -230,7 +239,7 @@ it('a promotion and its deployment are done once, and told of once, wherever the
   expect(kills).toBeGreaterThan(1);
 }, 3_600_000);
 
-it('a broker whose disk is full holds up no write, and what was written is told once when there is room', async () => {
+it('a broker whose disk is full blocks no write, and each write is announced once when there is room', async () => {
   const creator = await (await givenAccount()).person();
   const table = await givenDeployedTable(creator);
   await untilUp();

@@ -1,5 +1,6 @@
-// kill -9 of jobs, data and PostgreSQL (which is the broker here too) at random during imports and exports: each that was acknowledged
-// ends, says the truth about its rows, and leaves nothing behind. STORM_SEED repeats a run; STORM=all makes it 200 pieces.
+// kill -9 of jobs, data and PostgreSQL (which is the broker here too) at random during imports and
+// exports: each acknowledged piece ends, reports its rows correctly, and leaves nothing behind.
+// STORM_SEED repeats a run; STORM=all makes it 200 pieces.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@almanac/testkit/eventually';
@@ -28,7 +29,7 @@ afterAll(async () => {
   await system?.stop();
 });
 
-it('what was acknowledged ends, and says what it did, whatever is killed meanwhile', async () => {
+it('every acknowledged piece ends, and reports what it did, whatever is killed during it', async () => {
   console.log(`STORM_SEED=${seed}`);
   const storm = await givenStorm(planPieces(seed, count));
   const ids = storm.accounts.map(({ id }) => id);
@@ -39,7 +40,7 @@ it('what was acknowledged ends, and says what it did, whatever is killed meanwhi
   expect(ends.completed).toBeGreaterThan(count / 3);
   await expectNothingRuns(ids);
   await expectEveryObjectNoted(ids);
-  await kill('data'); // a start sweeps what earlier ends have left
+  await kill('data'); // a start cleans up after killed processes
   await until('everything is up', isEverythingUp);
   await expectNothingStaged();
 }, 3_600_000);
@@ -56,7 +57,7 @@ async function expectNothingRuns(ids: number[]): Promise<void> {
   expect(running).toEqual([{ jobs: 0, imports: 0, tables: 0, exports: 0 }]);
 }
 
-// The sweeper removes what is noted when its time is over. What no row names goes soon.
+// The sweeper removes recorded objects when they expire, and objects that no row names soon.
 async function expectEveryObjectNoted(ids: number[]): Promise<void> {
   const noted = await stores.query(
     'jobs',

@@ -1,12 +1,13 @@
-// A new version goes out while everybody works: with two instances of each service, one is replaced after the other, and no call is
-// refused, no write is lost and none is done twice. ROLLING=all does it three times.
+// A new version is rolled out under everyday work: with two instances of each service, one is
+// replaced after the other, and no call is refused, no write is lost and none is done twice.
+// ROLLING=all does it three times.
 import { givenAccount } from '@almanac/testkit/system/builders';
 import { type Fleet, fleetServices, startFleet } from '@almanac/testkit/system/fleet';
 import { systemHomeName } from '@almanac/testkit/system/system';
 import { type EverydayWork, givenEverydayWork } from '../support/everyday-work.ts';
 
 const rounds = process.env.ROLLING === 'all' ? [0, 1, 0, 1, 0, 1] : [0, 1];
-/** Longer than balancers take to hear of it, also on a busy machine. */
+/** Longer than balancers take to notice it, also on a busy machine. */
 const drainSeconds = 2;
 
 let fleet: Fleet;
@@ -20,11 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => fleet?.stop());
 
-it.each(fleetServices.map((name) => [name]))('%s is replaced and nobody notices', async (name) => {
+it.each(fleetServices.map((name) => [name]))('%s is replaced and no caller notices', async (name) => {
   const codes: (number | null)[] = [];
   const calls = await work.during(async () => {
     for (const place of rounds) codes.push(await fleet.replace(name, place));
   });
-  expect(codes).toEqual(rounds.map(() => 0)); // it has ended by itself, in its time
+  expect(codes).toEqual(rounds.map(() => 0)); // each ended on SIGTERM, in time
   console.log(`${name}: ${calls} calls`);
 });

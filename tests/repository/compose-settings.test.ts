@@ -13,19 +13,19 @@ const made = Object.fromEntries(
 );
 
 describe('deploy/compose.yaml', () => {
-  it('has every secret that it asks for made by deploy/compose-env.js', () => {
+  it('gets every secret that it needs from deploy/compose-env.js', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z0-9_]+)(?::\?[^}]*)?\}/g)].map((match) => match[1] as string);
     expect(new Set(asked).size).toBeGreaterThan(15);
     expect(asked.filter((name) => !made[name])).toEqual([]);
   });
 
-  it('takes every variable that docs/how-to/install.md names, with the default that it tells', () => {
+  it('takes every variable that docs/how-to/install.md names, with the default that it names', () => {
     const table = read('docs/how-to/install.md').match(/^\| `[A-Z].*$/gm) ?? [];
-    const told = table.flatMap((row) =>
+    const documented = table.flatMap((row) =>
       [...(row.split('|')[1] as string).matchAll(/`([A-Z0-9_]+)`/g)].map((name) => name[1]),
     );
-    expect(told.length).toBeGreaterThan(10);
-    expect(told.filter((name) => !compose.includes(`\${${name}:-`))).toEqual([]);
+    expect(documented.length).toBeGreaterThan(10);
+    expect(documented.filter((name) => !compose.includes(`\${${name}:-`))).toEqual([]);
   });
 
   it('gives the services settings that docs/how-to/configure.md has', () => {

@@ -1,4 +1,5 @@
-// Whatever stands in a setting, what is said about it never repeats a secret: these words go to logs and consoles.
+// No value of a setting, however wrong, appears in an error if it holds a secret: errors reach logs
+// and consoles.
 import { ConfigError, type Environment } from '@almanac/service-kit/config/config';
 import { readConfig as readBilling } from '../../services/billing/src/config.ts';
 import { readConfig as readData } from '../../services/data/src/config.ts';
@@ -30,7 +31,10 @@ const values = [
   'smtp://user:%s3cret@mail.example.com',
 ];
 
-/** An environment in which every variable has the same value; no secret is due in those that are shown. */
+/**
+ * An environment in which every variable has the same value; no variable named in errors holds a
+ * secret.
+ */
 const everywhere = (value: string): Environment =>
   new Proxy<Environment>({}, { get: (_target, name) => (name === 'GATEWAY_CORS_ORIGINS' ? '' : value) });
 

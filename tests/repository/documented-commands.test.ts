@@ -1,5 +1,6 @@
-// Every command that a page of docs/how-to shows: each program is known here, with what proves that the command is right. What can be
-// looked up is looked up (scripts, parts of tests, paths, addresses of the API, services of Compose); the rest names the test that runs it.
+// Every command that a page of docs/how-to shows: each program is listed here with the proof that
+// its commands are right. References are resolved (scripts, parts of tests, paths, addresses of the
+// API, services of Compose); for the rest the list names the test that runs it.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { blocksOf, commandsOf } from '../../scripts/documentation/shell-commands.ts';
@@ -14,7 +15,7 @@ const composeServices = [...read('deploy/compose.yaml').matchAll(/^ {2}([a-z][\w
 const parts = [...read('scripts/test.ts').matchAll(/^ {2}'?([\w-]+)'?: [12],$/gm)].map(([, name]) => name as string);
 const checks = [...read('scripts/check.ts').matchAll(/^ {4}name: '(\w+)'/gm)].map(([, name]) => name as string);
 
-// Pages that a test runs from their beginning to their end, of which nothing has to be looked up.
+// Pages that a test runs from beginning to end, so that nothing in them needs resolving.
 const pagesThatRun = [
   ...read('tests/acceptance/operations/readme.test.ts').matchAll(/^ {4}\['([\w-]+)', \d+\],$/gm),
 ].map(([, name]) => `docs/how-to/${name}.md`);
@@ -23,7 +24,10 @@ const commands = pages
   .filter((page) => !pagesThatRun.includes(page))
   .flatMap((page) => commandsOf(read(page)).map((words) => [page, words.join(' '), words] as const));
 
-/** Answers what is wrong with the words after the program; or the file that runs such commands, or why nobody has to. */
+/**
+ * `look` returns the problems of the words after the program; `shownBy` names the file that runs
+ * such commands; `because` says why no test needs to.
+ */
 type Proof = { look: (words: string[]) => string[] } | { shownBy: string } | { because: string };
 
 const proofs: Record<string, Proof> = {
@@ -84,7 +88,7 @@ function lookAtCompose(words: string[]): string[] {
   return services.filter((name) => !composeServices.includes(name)).map((name) => `compose.yaml has no ${name}`);
 }
 
-// Paths of the repository in any word; those that a reader makes are named by what they are not: relative to ours.
+// Paths of the repository in any word. Paths that a reader makes are relative to nothing of ours.
 const brokenPaths = (words: string[]) =>
   words
     .flatMap(
@@ -106,7 +110,7 @@ describe('commands of docs/how-to', () => {
   });
 });
 
-// Pages whose commands keep a system: each of these commands is run by a test.
+// Pages about keeping a system running: a test runs each of their commands.
 const kept = [
   'add-a-service',
   'backup-and-restore',
@@ -122,7 +126,7 @@ const tests = globSync(['tests/**/*.test.ts', 'services/*/tests/**/*.test.ts'], 
   (path) => [path, read(path)] as const,
 );
 
-/** Why a command is not run as it stands there. */
+/** Why no test runs a command as it is written. */
 const notRun: Record<string, string> = {
   'chmod 600 almanac.env': 'it is not ours',
   'mkdir /tmp/trial': 'it is not ours',
@@ -154,13 +158,13 @@ const notRun: Record<string, string> = {
   'kubectl -n almanac apply -k deploy/k8s/services/data': 'the cluster of the tests is too old for its autoscaler',
 };
 
-describe('commands that keep a system', () => {
+describe('commands that keep a system running', () => {
   const run = new Set(
     tests.flatMap(([, text]) =>
       [...text.matchAll(/\bshown\(\s*'([\w-]+)\.md',\s*'([^']+)'/g)].map(([, page, command]) => `${page}: ${command}`),
     ),
   );
-  // Of the operators' command line every test gives the words one by one.
+  // Tests pass the words of the operators' command line one by one.
   const runByOperators = (words: string[]) => {
     const given = words.slice(words.indexOf('--') + 1);
     const options = given.filter((word) => word.startsWith('--'));
@@ -209,7 +213,7 @@ describe('settings that commands of docs/how-to name', () => {
     .join('\n');
 
   it.each(named)('%s: %s', (_page, name) => {
-    // Some are made of the name of a service and what each service has.
+    // Some names are made of a service's name and a suffix.
     expect(code.includes(name) || code.includes(`}${name.slice(name.indexOf('_'))}`)).toBe(true);
   });
 });

@@ -7,12 +7,12 @@ import { versionOf } from '../../scripts/build/release/records.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'almanac-images-'));
-const said = join(folder, 'said');
-// Stands for docker: it writes down what it was asked, and knows a size.
+const log = join(folder, 'log');
+// A fake docker: it writes down its arguments, and prints a size.
 const docker = join(folder, 'docker');
 
-beforeAll(() => writeFileSync(docker, `#!/bin/sh\necho "$@" >> '${said}'\necho 1000000\n`, { mode: 0o755 }));
-afterEach(() => rmSync(said, { force: true }));
+beforeAll(() => writeFileSync(docker, `#!/bin/sh\necho "$@" >> '${log}'\necho 1000000\n`, { mode: 0o755 }));
+afterEach(() => rmSync(log, { force: true }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function tagsBy(env: Record<string, string>, ...names: string[]): string[] {
@@ -20,7 +20,7 @@ function tagsBy(env: Record<string, string>, ...names: string[]): string[] {
     cwd: root,
     env: { PATH: process.env.PATH, DOCKER: docker, ...env },
   });
-  return [...readFileSync(said, 'utf8').matchAll(/--tag (\S+)/g)].map(([, tag]) => tag as string);
+  return [...readFileSync(log, 'utf8').matchAll(/--tag (\S+)/g)].map(([, tag]) => tag as string);
 }
 
 describe('deploy/images.sh', () => {

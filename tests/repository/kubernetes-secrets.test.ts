@@ -47,7 +47,7 @@ describe('deploy/k8s/secrets.js', () => {
     expect(secrets['almanac-jobs']?.JOBS_OBJECT_STORE_URL).toContain(`:${secrets['almanac-objects']?.S3_SECRET_KEY}@`);
   });
 
-  it('points them to servers outside when it is told where those are, and makes no Secret of servers inside', () => {
+  it('points them to servers outside when their addresses are given, and makes no Secret of servers inside', () => {
     const secrets = secretsOf(made + outer);
     expect(secrets['almanac-data']).toEqual({
       ALMANAC_BUS_URL: 'amqps://u:p@bus',
@@ -63,7 +63,7 @@ describe('deploy/k8s/secrets.js', () => {
     );
   });
 
-  it('gives nobody the private key of another, and all of them the public ones', () => {
+  it('gives each service its own private key and no other, and all public keys', () => {
     for (const [name, secret] of Object.entries(secretsOf(made))) {
       const keys = Object.values(secret).filter((value) => value.startsWith('{"') && value.includes('"d":'));
       expect([name, keys.length]).toEqual([name, /keys|postgres|rabbitmq|objects/.test(name) ? 0 : 1]);

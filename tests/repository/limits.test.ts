@@ -1,4 +1,5 @@
-// Every limit of packages/service-kit/src/limits.ts is tested at n and at n + 1. A new limit is a type error here until it says where.
+// Every limit of packages/service-kit/src/limits.ts is tested at n and at n + 1. A new limit is a
+// type error here until it names its test.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { limits } from '@almanac/service-kit/limits';
@@ -52,7 +53,7 @@ const shownBy = {
   int4: [kit('api/list-query'), 'compares a whole number with the largest there can be and no larger one'],
 } satisfies Record<keyof typeof limits, [file: string, test: string]>;
 
-it.each(Object.entries(shownBy))('%s is shown by a test that is there', (_limit, [file, title]) => {
+it.each(Object.entries(shownBy))('%s is shown by an existing test', (_limit, [file, title]) => {
   expect(readFileSync(join(root, file), 'utf8')).toContain(`('${title}'`);
 });
 

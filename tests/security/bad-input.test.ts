@@ -1,5 +1,5 @@
-// What is wrong with a request in the terms of the API: the answer is the contract's body with the right 4xx, and nothing is written.
-// What is wrong with it before anybody looks at those is in hostile/.
+// Requests that are wrong in terms of the API: the answer is the contract's body with the right
+// 4xx, and nothing is written. Input that is wrong below that level is in hostile/.
 import type { Api } from '@almanac/api-client/api';
 import { type Account, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 

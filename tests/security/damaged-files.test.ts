@@ -1,5 +1,6 @@
-// Files that no importer can read to their end, sent for tables that have rows: each import fails and leaves the rows as they were,
-// or the file was whole after all and the table equals it. DAMAGED_WORKBOOKS: how many (60); DAMAGED_SEED repeats a run.
+// Unreadable files for tables with rows: each import fails and leaves the rows unchanged, or the
+// file was intact after all and the table equals it. DAMAGED_WORKBOOKS: how many (60); DAMAGED_SEED
+// repeats a run.
 import type { Api } from '@almanac/api-client/api';
 import { unreadableFiles } from '@almanac/testkit/files/unreadable-files';
 import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
@@ -9,7 +10,7 @@ import { type DeployedTable, givenAccount, givenDeployedTable, importFile } from
 const seed = Number(process.env.DAMAGED_SEED ?? Date.now() % 1_000_000);
 const count = Number(process.env.DAMAGED_WORKBOOKS ?? 60);
 const random = randomOf(seed);
-/** Imports under way at once, each into a table of its own. */
+/** Concurrent imports, each into a table of its own. */
 const lanes = 4;
 const rowsBefore = 1_500;
 const rowsInWorkbook = 3_000;
@@ -40,7 +41,7 @@ async function rowsOf(table: DeployedTable, name: string): Promise<[number, numb
 
 const restore = (table: DeployedTable) => imported(table, Buffer.from(linesOf(rowsBefore, 'before')), 'csv');
 
-/** Works on the pieces one after the other in each lane, beside the other lanes. */
+/** Works on the pieces one after the other in each lane; lanes run in parallel. */
 async function inLanes<T>(pieces: T[], work: (table: DeployedTable, piece: T) => Promise<void>): Promise<void> {
   const left = pieces.values();
   await Promise.all(
@@ -64,7 +65,7 @@ it(`none of ${unreadable.length} files that can't be read changes the rows that 
   });
 }, 1_200_000);
 
-it('a workbook whose row near its end refers to a text that is not there changes nothing', async () => {
+it('a workbook whose row near its end refers to a missing text changes nothing', async () => {
   const reference = (row: number) => `<row><c t="s"><v>${row}</v></c><c t="s"><v>0</v></c></row>`;
   const texts = ['code', 'name', ...Array.from({ length: rowsInWorkbook }, (_, row) => `k${row}`)];
   const sheet = [textRow('code', 'name'), ...texts.slice(2).map((_, row) => reference(row + 2))];
@@ -103,7 +104,7 @@ it(`each of ${count} damaged workbooks is imported whole or not at all`, async (
   expect(ends.failed).toBeGreaterThan(count / 2);
 }, 2_400_000);
 
-/** The bytes with one fault, as transfers and disks make them. */
+/** The bytes with one fault, such as transfers and disks cause. */
 function damaged(bytes: Buffer): { how: string; file: Buffer } {
   const file = Buffer.from(bytes);
   const at = random(file.length);

@@ -1,4 +1,5 @@
-// What comes into the logs: a fault under the id that its caller was told, and nothing by which a caller could write there himself.
+// The logs: a fault is logged under the request id that its caller got, and no caller can write
+// lines of their own.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -58,7 +59,7 @@ describe('the logs', () => {
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Line);
 
-  /** Runs `work` while a table is not there. */
+  /** Runs `work` while a table is missing. */
   const without = async <T>(database: Parameters<Stores['query']>[0], name: string, work: () => Promise<T>) => {
     await stores.query(database, `alter table ${name} rename to away`);
     try {
@@ -104,17 +105,18 @@ describe('the logs', () => {
       },
     );
 
-    // What was called before is booked first, by a statement of the gateway's own asking.
+    // Waits until the calls so far are booked, so that the gateway's report of them does not meet
+    // the fault.
     async function booked(): Promise<void> {
       await machine.send('HEAD', '/usage');
       const isBooked = `select 1 from daily_usage where account_id = $1 and method = 'HEAD'`;
       await eventually(async () => expect(await stores.query('billing', isBooked, [account.id])).toHaveLength(1));
     }
 
-    it('a service that another one asks logs it under the id of the first', async () => {
+    it('a service called by another logs it under the id of the first', async () => {
       const user = { email: 'new@example.com', first_name: 'New', password: 'a password for the logs' };
       await machine.post('/users', { user });
-      const tokens = await signInPerson(baseUrl(), account.application, user); // nothing is remembered of this one's rights
+      const tokens = await signInPerson(baseUrl(), account.application, user); // whose rights no cache has
       const answer = await without('identity', 'permission', () =>
         fetch(`${baseUrl()}/api/v1/table_data?table_definition_id=${table.id}`, {
           headers: { Authorization: `Bearer ${tokens.access_token}` },
@@ -130,7 +132,7 @@ describe('the logs', () => {
       await eventually(() => expect(linesOf('identity')).toContainEqual(expect.objectContaining(line)));
     });
 
-    it('a page shows the id to who sees no headers', async () => {
+    it('a page shows the id, for people who see no headers', async () => {
       const search = new URLSearchParams({ client_id: account.application.client_id, response_type: 'code' });
       const answer = await without('identity', 'oauth_application', () =>
         fetch(`${baseUrl()}/oauth/authorize?${search}`),
@@ -163,12 +165,12 @@ describe('the logs', () => {
       await send('GET', '/domains', undefined, { 'User-Agent': 'x'.repeat(8_000), 'X-Request-Id': '{"forged":1}' });
       await logInAs(evil);
       await eventually(() => {
-        const told = linesOf('gateway').filter(({ msg }) => msg === 'request');
-        for (const id of ids) expect(told.filter(({ request_id }) => request_id === id)).toHaveLength(1);
+        const logged = linesOf('gateway').filter(({ msg }) => msg === 'request');
+        for (const id of ids) expect(logged.filter(({ request_id }) => request_id === id)).toHaveLength(1);
       });
     });
 
-    it('hold none of what is no HTTP', async () => {
+    it('hold nothing of input that is not HTTP', async () => {
       const tries = [
         `GET /\u001b[31m HTTP/1.1\r\nHost: x\r\n\r\n`,
         `GET /api/v1/\u009b31m\u0085 HTTP/1.1\r\nHost: x\r\n\r\n`,
@@ -209,7 +211,7 @@ describe('the logs', () => {
   }
 });
 
-/** Sends bytes as they are (latin1) and reads the beginning of what comes back. */
+/** Sends bytes unchanged (latin1) and reads the beginning of the answer. */
 function sendRaw(text: string): Promise<string> {
   const { hostname, port } = new URL(baseUrl());
   return new Promise((resolve, reject) => {

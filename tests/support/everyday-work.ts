@@ -1,5 +1,5 @@
-// What many people do at once, in calls of every service behind the gateway, while something is done to the system: no call may be
-// refused, nothing that was acknowledged may be missing, and nothing may be there twice.
+// Concurrent calls of every service behind the gateway, while something is done to the system: no
+// call may be refused, no acknowledged write may be missing, and none may be there twice.
 import type { Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import { type DeployedTable, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
@@ -8,8 +8,8 @@ const lanes = 2;
 
 export type EverydayWork = {
   /**
-   * Does `change` while the work goes on, from before it until after it. Answers how many calls were made; fails when one of them was
-   * not answered with 2xx, or when what they wrote is not there exactly once.
+   * Runs `change` during the work, which starts before it and ends after it. Returns the number of
+   * calls; fails when one of them was not answered with 2xx, or a write is not there exactly once.
    */
   during(change: () => Promise<void>): Promise<number>;
 };
@@ -28,7 +28,7 @@ export async function givenEverydayWork(api: Api): Promise<EverydayWork> {
         while (!isOver) await doOne(api, table, work);
       });
       try {
-        // Something was done before, and something will have been done after.
+        // Some calls before the change, and some after it.
         await calls(work, 10);
         await change();
         await calls(work, 10);
@@ -90,7 +90,7 @@ const mappingOf = (table: DeployedTable) => ({
   },
 });
 
-/** What was acknowledged is there, once; what was refused has failed the test before. */
+/** Every acknowledged write is there, once; a refused one has failed the test before. */
 async function expectWritten(api: Api, table: DeployedTable, { written, changed, domains }: Work): Promise<void> {
   const codes: string[] = [];
   for (let startRow = 0; ; startRow += 1_000) {

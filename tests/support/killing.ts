@@ -1,4 +1,5 @@
-// kill -9 of processes of the system under test, which its supervisor starts again, and a client that asks again meanwhile.
+// kill -9 of processes of the system under test, which its supervisor restarts, and a client that
+// retries until then.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readProcesses, readReady, systemHome } from '@almanac/testkit/system/system';
 import fc from 'fast-check';
@@ -8,7 +9,7 @@ export const patienceMs = 120_000;
 
 const findProcess = (name: string) => readProcesses(systemHome())[name];
 
-/** Kills it, and waits until there is another. */
+/** Kills a process, and waits until it has a successor. */
 export async function kill(name: string): Promise<void> {
   await until(`${name} runs`, () => findProcess(name) !== undefined);
   const killed = findProcess(name) as number;
@@ -21,7 +22,7 @@ export const isEverythingUp = () => readReady(systemHome()).length === 7;
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + patienceMs;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain until ${what}.`);
+    if (Date.now() > deadline) throw new Error(`Timed out waiting until ${what}.`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -41,11 +42,12 @@ function planKills(victims: Victims, { seed, rounds }: { seed: number; rounds: n
 }
 
 /**
- * Kills one after the other, each when the last one is back, until all rounds or the work are over; answers who was killed. The work
- * is to go on, as it is told, until each was killed once.
+ * Kills one after the other, each once the last one is back, until all rounds or the work are over;
+ * returns the names of the killed. The work continues while `shouldContinue` says so: until each
+ * was killed once.
  */
 export async function killDuring(
-  work: (goOn: () => boolean) => Promise<void>,
+  work: (shouldContinue: () => boolean) => Promise<void>,
   victims: Victims,
   how: { seed: number; rounds: number },
 ): Promise<string[]> {
@@ -54,7 +56,7 @@ export async function killDuring(
   const over = work(() => !isOver && killed.length < Object.keys(victims).length).finally(() => {
     isOver = true;
   });
-  over.catch(() => {}); // heard below
+  over.catch(() => {}); // awaited below
   for (const { name, afterMs } of planKills(victims, how)) {
     await sleep(afterMs);
     if (isOver) break;
@@ -74,7 +76,9 @@ export async function killDuring(
 
 const impatientFetch = globalThis.fetch;
 
-/** Lets `fetch` ask again while the system says that it isn't available, as a careful client does; answers how to undo that. */
+/**
+ * Makes `fetch` retry while the system is unavailable, as a careful client does; returns the undo.
+ */
 export function fetchPatiently(): () => void {
   globalThis.fetch = patientFetch;
   return () => {

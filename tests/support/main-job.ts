@@ -1,13 +1,13 @@
-// The main job, step by step: what an integration engineer does in the first hour, with the client that we give them. Tests run it
-// as it is, and again while services are killed.
+// The main job, step by step: what an integration engineer does in the first hour, with the client
+// package. Tests run it alone, and while services are killed.
 import { poll } from '@almanac/api-client/api';
 import type { Client, Export, Import, NewExport, paths, Row } from '@almanac/client';
 import { unique } from '@almanac/testkit/system/builders';
 import { iso31661, iso31662 } from 'iso-3166';
 
-/** What the steps have made so far. */
+/** The results of the steps so far. */
 export type Progress = {
-  /** Called when work has just begun in the background, by tests that disturb it. */
+  /** Called when work begins in the background, by tests that disturb it. */
   disturb?: () => Promise<void>;
   domainId: number;
   branchId: number;
@@ -140,7 +140,8 @@ export const steps: Step[] = [
     name: 'takes a first export and with it the mark',
     run: async (almanac, progress) => {
       const newest = await newestChange(almanac, progress);
-      // What the service does meanwhile may hold the mark back for a moment; changes before it would come once more.
+      // The service's own work may hold the mark back for a moment; changes before it would be
+      // repeated.
       const full = await poll(
         () => takeExport(almanac, progress, { pattern: 'full' }),
         ({ next_high_water_mark }) => String(next_high_water_mark) > newest,
@@ -169,10 +170,10 @@ export const steps: Step[] = [
       });
       expect(renamed).toMatchObject({ svc_sk: berlin.svc_sk, name: 'Berlin, Land', country: 'DE' });
       progress.updated = renamed as Row;
-      const gone = await almanac.post('/table_data/delete_records', {
+      const deletion = await almanac.post('/table_data/delete_records', {
         body: { table_definition_id, ids: [hamburg.svc_sk] },
       });
-      expect(gone.deleted_count).toBe(1);
+      expect(deletion.deleted_count).toBe(1);
       progress.deleted = hamburg;
       const shown = await almanac.get('/table_data/{id}', {
         params: { path: { id: progress.created.svc_sk }, query: { table_definition_id } },

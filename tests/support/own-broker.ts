@@ -1,4 +1,4 @@
-// A RabbitMQ of a test's own, on ports of its own, so that it can be killed and come back with what it had.
+// A RabbitMQ of a test's own, on ports of its own, which can be killed and restarted with its data.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,13 +12,13 @@ const withinMs = 240_000;
 
 export type OwnBroker = {
   url: string;
-  /** Exchanges the certificate and starts it again. It answers TLS on the port after its own. */
+  /** Exchanges the certificate and restarts. TLS is on the port after its own. */
   certify(certificate: Certificate): Promise<void>;
   /** Ends it with SIGKILL, at once. */
   kill(): void;
   /** Starts it again on the same port, with the same data. */
   restart(): Promise<void>;
-  /** Runs a command of `rabbitmqctl`; answers what it prints. */
+  /** Runs a command of `rabbitmqctl`; returns its output. */
   control(...words: string[]): Promise<string>;
   stop(): Promise<void>;
 };
@@ -28,7 +28,10 @@ const run = async (...words: string[]) => {
   return stdout;
 };
 
-/** Starts it, with TLS too when it gets a certificate; installs RabbitMQ from the distribution when it is missing. */
+/**
+ * Starts it, with TLS too when it gets a certificate; installs RabbitMQ from the distribution if it
+ * is missing.
+ */
 export async function startOwnBroker(certificate?: Certificate): Promise<OwnBroker> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-broker-'));
   const write = ({ cert, key }: Certificate) => {
@@ -58,7 +61,7 @@ export async function startOwnBroker(certificate?: Certificate): Promise<OwnBrok
   };
 }
 
-// It takes two more ports beside its own, which somebody may have.
+// It takes two more ports beside its own, which another process may have.
 async function startOnFreePorts(folder: string, tries = 3): Promise<{ port: string; url: string }> {
   const port = String(await findFreePort());
   try {

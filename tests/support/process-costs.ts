@@ -1,4 +1,4 @@
-// What a process holds now, as Linux tells it.
+// The resources of a process, as Linux reports them.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
@@ -9,7 +9,7 @@ export function socketsOf(pid: number): number {
     try {
       return readlinkSync(`${folder}/${name}`).startsWith('socket:');
     } catch {
-      return false; // closed meanwhile
+      return false; // closed during this
     }
   }).length;
 }
@@ -25,14 +25,15 @@ export type Cpu = Map<number, number>;
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** What these processes and their children have used so far. */
+/** CPU time of these processes and their children so far. */
 export function readCpu(pids: number[]): Cpu {
   const found: Cpu = new Map();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const text = readFileSync(`/proc/${name}/stat`, 'utf8');
-      // The name before may hold spaces. Then: state, ppid, and utime and stime, the fields 14 and 15.
+      // The name before may hold spaces. Then: state, ppid, and utime and stime, the fields 14 and
+      // 15.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
       if (!pids.includes(Number(name)) && !pids.includes(Number(fields[1]))) continue;
       found.set(Number(name), ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond);
@@ -43,7 +44,7 @@ export function readCpu(pids: number[]): Cpu {
   return found;
 }
 
-/** What was used between two readings, but for what a process used that has ended in between. */
+/** CPU time between two readings, except for processes that ended in between. */
 export function cpuBetween(before: Cpu, after: Cpu): number {
   let sum = 0;
   for (const [pid, milliseconds] of after) sum += milliseconds - (before.get(pid) ?? 0);

@@ -1,12 +1,12 @@
-// Imports and exports by the dozen, some of them refused or cancelled, asked for by a client that repeats what was not answered; and
-// what has to hold of them afterwards, whatever was killed meanwhile.
+// Dozens of imports and exports, some of them refused or cancelled, by a client that repeats
+// unanswered requests; and what holds of them afterwards, whatever was killed during them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { type Answer, type Api, poll } from '@almanac/api-client/api';
 import { type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 import fc from 'fast-check';
 
-/** What becomes of a piece if nothing is killed; `afterMs`: when it is cancelled. */
+/** `fate`: the outcome if nothing is killed; `afterMs`: when it is cancelled. */
 export type Piece = {
   kind: 'import' | 'export';
   fate: 'ends' | 'refused' | 'cancelled';
@@ -52,7 +52,7 @@ type Export = {
 type Account = {
   id: number;
   api: Api;
-  /** With a primary key; and without one, where a file that is merged twice shows. */
+  /** One table with a primary key, and one without, where a file that is merged twice shows. */
   keyed: DeployedTable;
   loose: DeployedTable;
   imports: { piece: number; id: number }[];
@@ -61,18 +61,20 @@ type Account = {
 
 export type Storm = {
   accounts: Account[];
-  /** Does all pieces, and goes on with more of them for as long as `goOn` says so. */
-  work(goOn: () => boolean): Promise<void>;
+  /** Does all pieces, and continues with more of them while `shouldContinue` says so. */
+  work(shouldContinue: () => boolean): Promise<void>;
   expectTruth(): Promise<Counts>;
 };
 export type Counts = { completed: number; failed: number; cancelled: number };
 
-/** Accounts with tables for the pieces; `work` does all of them, several at a time in each account. */
+/**
+ * Accounts with tables for the pieces; `work` does all of them, several at once in each account.
+ */
 export async function givenStorm(pieces: readonly Piece[]): Promise<Storm> {
   const accounts = [await givenTables(), await givenTables()];
   let next = 0;
-  const lane = async (account: Account, goOn: () => boolean) => {
-    while (next < pieces.length || goOn()) {
+  const lane = async (account: Account, shouldContinue: () => boolean) => {
+    while (next < pieces.length || shouldContinue()) {
       const number = next;
       next += 1;
       const piece = pieces[number % pieces.length] as Piece;
@@ -81,9 +83,9 @@ export async function givenStorm(pieces: readonly Piece[]): Promise<Storm> {
   };
   return {
     accounts,
-    work: async (goOn) => {
+    work: async (shouldContinue) => {
       await Promise.all(
-        accounts.flatMap((account) => Array.from({ length: lanesPerAccount }, () => lane(account, goOn))),
+        accounts.flatMap((account) => Array.from({ length: lanesPerAccount }, () => lane(account, shouldContinue))),
       );
     },
     expectTruth: async () => {
@@ -109,7 +111,9 @@ async function givenTables(): Promise<Account> {
   return { id: account.id, api, keyed, loose, imports: [], exports: [] };
 }
 
-/** Any answer but these is a fault of the system. What was not answered is asked again by `fetch`, with the same key. */
+/**
+ * Any other status is a fault of the system. `fetch` repeats unanswered requests with the same key.
+ */
 async function ask<T>(
   { api }: Account,
   statuses: number[],
@@ -147,7 +151,7 @@ async function importPiece(account: Account, piece: number, { fate, afterMs }: P
     const tableId = await addTable(account, path, table);
     await ask(account, [200], 'PUT', `${path}/tables/${tableId}/file`, file, { 'Content-Type': 'text/csv' });
   }
-  // 422: it had been heard the first time, and all has ended since.
+  // 422: the first request arrived, and the import has ended since.
   await ask(account, [200, 422], 'POST', `${path}/upload_complete`);
   if (fate === 'cancelled') {
     await sleep(afterMs);
@@ -175,7 +179,7 @@ async function exportPiece(account: Account, piece: number, { fate, afterMs, gzi
     await ask(account, [200, 422], 'POST', `/exports/${id}/cancel`);
   }
   const done = await ended<Export>(account, `/exports/${id}`);
-  // Each import is in a snapshot whole or not at all.
+  // Each import is in a snapshot completely or not at all.
   if (done.status === 'completed')
     for (const codes of (await download(account, done)).values()) expect(codes.size).toBe(rowsPerFile);
 }
@@ -187,12 +191,15 @@ const ended = <T extends { status: string }>(account: Account, path: string): Pr
     { timeoutMs: endsWithinMs },
   );
 
-/** The codes in the file of an export by piece; throws when the file isn't what the export says, or holds a row twice. */
+/**
+ * The codes in the file of an export by piece; throws when the file differs from the export's
+ * figures, or has a row twice.
+ */
 async function download(account: Account, { id }: Export): Promise<Map<number, Set<string>>> {
   for (let tries = 1; ; tries += 1) {
     const { body } = await ask<Export>(account, [200], 'GET', `/exports/${id}`);
     const file = await readFile(body.download_url as string);
-    if (!file && tries < 10) continue; // whoever sent it was killed: a client that knows the length sees that
+    if (!file && tries < 10) continue; // the sender was killed: a client that knows the length notices
     expect(file?.length).toBe(body.bytes_exported);
     const bytes = file as Buffer;
     const text = (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString();
@@ -226,9 +233,9 @@ function codesByPiece(header: string[], lines: string[]): Map<number, Set<string
   return found;
 }
 
-// What the imports say is what is in the tables: all rows of a file that was loaded, once, and none of any other.
+// The tables hold what the imports report: all rows of a loaded file, once, and none of any other.
 async function expectTruth(account: Account, counts: Counts): Promise<void> {
-  const said = { keyed: [] as number[], loose: [] as number[] };
+  const reported = { keyed: [] as number[], loose: [] as number[] };
   for (const { piece, id } of account.imports) {
     const { status, import_tables } = await ended<Import>(account, `/imports/${id}`);
     counts[status === 'completed' ? 'completed' : status === 'cancelled' ? 'cancelled' : 'failed'] += 1;
@@ -236,7 +243,7 @@ async function expectTruth(account: Account, counts: Counts): Promise<void> {
       const name = table.table_definition_id === account.keyed.id ? 'keyed' : 'loose';
       if (table.status === 'completed') {
         expect(table.metrics).toMatchObject({ inserted: rowsPerFile, rejected: 0 });
-        said[name].push(piece);
+        reported[name].push(piece);
       } else if (table.status === 'failed') expect(table.errors.join()).not.toBe('');
       else expect(table.status).toBe('cancelled');
     }
@@ -251,7 +258,7 @@ async function expectTruth(account: Account, counts: Counts): Promise<void> {
     const wish = { branch_id: account[name].branchId, table_definition_key: account[name].key, pattern: 'full' };
     const { id } = (await ask<Export>(account, [201], 'POST', '/exports', wish, keyOf(`all-${name}`, 0))).body;
     const there = await download(account, await ended<Export>(account, `/exports/${id}`));
-    expect([...there.keys()].toSorted((a, b) => a - b)).toEqual(said[name].toSorted((a, b) => a - b));
+    expect([...there.keys()].toSorted((a, b) => a - b)).toEqual(reported[name].toSorted((a, b) => a - b));
     for (const codes of there.values()) expect(codes.size).toBe(rowsPerFile);
   }
 }

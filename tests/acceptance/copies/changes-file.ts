@@ -1,6 +1,8 @@
-// Reads the file of an incremental export as somebody does who has never seen our code.
+// Reads the file of an incremental export from its documentation alone, with none of our readers.
 
-/** One line: what is to be done, and the values by the names of their columns; numbers as numbers, everything else as it was written. */
+/**
+ * One line: the transaction code, and the values by column; numbers as numbers, the rest as text.
+ */
 export type Change = { code: string; sk: number; isDeleted: boolean; values: Record<string, unknown> };
 
 export const textFormats = ['csv', 'tsv', 'ndjson', 'json'] as const;

@@ -1,6 +1,7 @@
-// Copies that are kept from nothing but exports are what the table is, whatever happens to it: on a branch, by imports of the files in
-// every format, and in SQLite, by key and by svc_sk. COPY_RUNS: how many tables (1); COPY_STEPS: how much happens to each (12);
-// COPY_SEED repeats them.
+// Copies kept from exports alone always equal the table, whatever happens to it. There are copies
+// on a branch, by imports of the files in every format, and in SQLite, by key and by svc_sk.
+// COPY_RUNS: the number of tables (1); COPY_STEPS: the number of steps for each (12); COPY_SEED
+// repeats a run.
 import type { Api } from '@almanac/api-client/api';
 import { randomOf } from '@almanac/testkit/random';
 import { type DeployedTable, exportFile, givenAccount } from '@almanac/testkit/system/builders';
@@ -21,14 +22,14 @@ beforeAll(async () => {
 
 type Values = Record<string, unknown>;
 
-/** The same texts for the same rows, in whatever order; of columns that aren't there now nothing. */
+/** The same texts for the same rows, in any order; only of columns that the table has now. */
 function shown(rows: Values[], names: string[]): string[] {
   const cell = (name: string, value: unknown) =>
     value === null || value === undefined ? null : /^(part|amount)$/.test(name) ? Number(value) : String(value);
   return rows.map((row) => JSON.stringify(names.map((name) => cell(name, row[name])))).toSorted();
 }
 
-/** Exports made from one mark on, each from where the last one ended. */
+/** Exports from one high-water mark on, each from where the last one ended. */
 class Chain {
   private mark = '2000-01-01T00:00:00Z';
   private readonly table: DeployedTable;
@@ -37,7 +38,10 @@ class Chain {
     this.table = table;
   }
 
-  /** What has changed, in some formats: the same export again and again. `onward`: the next one begins where the first of these ended. */
+  /**
+   * The changes in each of these formats, of the same period. The next call starts where the first
+   * of these exports ended.
+   */
   async next(wanted: string[]): Promise<Uint8Array[]> {
     const { mark } = this;
     const files: Uint8Array[] = [];
@@ -53,7 +57,7 @@ class Chain {
 
 type Copies = { source: Source; twin: DeployedTable; twinChain: Chain; sqliteChain: Chain; sqlite: Copy[] };
 
-/** Takes what has changed into SQLite by one format, and into the branch by another. */
+/** Applies the changes to SQLite from one format, and to the branch from another. */
 async function keep({ twin, twinChain, sqliteChain, sqlite }: Copies, at: number): Promise<void> {
   const textFormat = textFormats[at % textFormats.length] as TextFormat;
   const [text] = await sqliteChain.next([textFormat]);
@@ -95,7 +99,7 @@ async function run(runSeed: number): Promise<void> {
   const done: string[] = [];
   for (let step = 0; step < steps; step += 1) {
     for (let i = random(3); i >= 0; i -= 1) done.push(await source.act(false));
-    // A copy that is taken while others write is as right as any; what it missed comes with the next.
+    // A copy taken during other writes is correct too: the next export has what this one missed.
     if (random(2) === 0) {
       const [name] = await Promise.all([source.act(true), keep(copies, random(60))]);
       done.push(`${name}, beside an export`);

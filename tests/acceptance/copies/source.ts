@@ -1,5 +1,6 @@
-// A table that everything happens to which may happen to one, by chance: rows written one by one, together and from files, keys changed
-// and given anew, rows deleted, restored and reverted, columns cast, dropped and added, rows promoted from a branch.
+// A table to which random things happen: rows are written one by one, in batches and from files;
+// keys change and are used again; rows are deleted, restored and reverted; columns are cast,
+// dropped and added; rows are promoted from a branch.
 import type { Api } from '@almanac/api-client/api';
 import {
   type Column,
@@ -60,7 +61,7 @@ export class Source {
     ...(this.hasNote && { note: this.random(2) === 0 ? null : this.pick(texts).slice(0, 20) }),
   });
 
-  /** What a caller may be refused for is no matter, a failure of ours is. */
+  /** A call may be refused, but must not fail. */
   private async call(method: string, path: string, body?: object): Promise<void> {
     const answer = await this.api.send(method, path, body);
     if (answer.status >= 500)
@@ -94,8 +95,9 @@ export class Source {
       await this.write('PATCH', `/${a.svc_sk}`, second);
     },
     restore: async () => {
-      const gone = await this.rows(true);
-      if (gone.length > 0) await this.call('POST', '/table_data/restore_records', this.named([this.pick(gone).svc_sk]));
+      const deletedRows = await this.rows(true);
+      if (deletedRows.length > 0)
+        await this.call('POST', '/table_data/restore_records', this.named([this.pick(deletedRows).svc_sk]));
     },
     revert: () =>
       this.some((row) =>
@@ -145,7 +147,10 @@ export class Source {
     promote: () => this.promote(),
   };
 
-  /** Does one thing by chance, and says which; `rowsOnly`: one that leaves the columns as they are. */
+  /**
+   * Takes a random action and returns its name; `rowsOnly`: one that leaves the columns as they
+   * are.
+   */
   async act(rowsOnly: boolean): Promise<string> {
     const actions = rowsOnly ? this.rowActions : { ...this.rowActions, ...this.wideActions };
     const name = this.pick(Object.keys(actions));
@@ -198,12 +203,12 @@ export class Source {
   private async promote(): Promise<void> {
     const copy = await cloneTable(this.api, this.table, true);
     const rows = (await this.api.get<{ data: Row[] }>(`/table_data?table_definition_id=${copy.id}&per_page=1000`)).data;
-    const [changed, gone] = rows;
+    const [changed, deleted] = rows;
     const write = (method: string, path: string, record: object) =>
       this.call(method, `/table_data${path}`, { table_definition_id: copy.id, record });
     if (changed) await write('PATCH', `/${changed.svc_sk}`, this.random(2) === 0 ? this.key() : this.values());
-    if (gone)
-      await this.call('POST', '/table_data/delete_records', { table_definition_id: copy.id, ids: [gone.svc_sk] });
+    if (deleted)
+      await this.call('POST', '/table_data/delete_records', { table_definition_id: copy.id, ids: [deleted.svc_sk] });
     await write('POST', '', { ...this.key(), ...this.values() });
     const promotion = await this.api.post<{ id: number }>('/promotions', {
       from_branch_id: copy.branchId,
@@ -224,7 +229,7 @@ async function cloneTable(api: Api, table: DeployedTable, include_data: boolean)
   return clone;
 }
 
-/** Imports a file into a table; it must all be taken. */
+/** Imports a file into a table; every row must be accepted. */
 export async function importAll(
   api: Api,
   table: DeployedTable,

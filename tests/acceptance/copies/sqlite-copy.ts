@@ -1,4 +1,4 @@
-// Copies of a table in SQLite, kept as docs/how-to/keep-a-copy.md says.
+// Copies of a table in SQLite, kept as docs/how-to/keep-a-copy.md shows.
 import initSqlJs, { type Database } from 'sql.js';
 import type { Change } from './changes-file.ts';
 
@@ -7,7 +7,7 @@ export type Copy = { apply(change: Change): void; rows(): Record<string, unknown
 
 const keyOf = ({ values }: Change) => [String(values.code), Number(values.part)];
 
-/** By the key: what is gone is deleted, everything else put in the place of what has its key. */
+/** By the key: deletes a deleted row; any other row replaces the one with its key. */
 export async function createCopyByKey(): Promise<Copy> {
   const database = await open('create table copy (code text, part integer, row text, primary key (code, part))');
   return {
@@ -23,7 +23,10 @@ export async function createCopyByKey(): Promise<Copy> {
   };
 }
 
-/** By `svc_sk`, which stays when a key changes: what has this id or this key goes, then the row comes unless it is gone. */
+/**
+ * By `svc_sk`, which stays when a key changes: deletes the rows with this id or this key, then
+ * inserts the row unless it was deleted.
+ */
 export async function createCopyBySk(): Promise<Copy> {
   const database = await open(
     'create table copy (sk integer primary key, code text, part integer, row text, unique (code, part))',

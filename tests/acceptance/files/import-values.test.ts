@@ -1,5 +1,5 @@
-// Files as other systems write them, through the whole system: what a mapping makes of their
-// values, and what is told of rows that can't be loaded.
+// Files as other systems write them, through the whole system: how a mapping reads their values,
+// and what is reported of rows that can't be loaded.
 import type { Api } from '@almanac/api-client/api';
 import {
   type Column,
@@ -32,7 +32,7 @@ const rowsOf = async () =>
     [row.code, row.blocked, row.price, row.since].join('|'),
   );
 
-it('reads what cells stand for, rounds, and rejects lines that are ragged in the words of the file', async () => {
+it('reads what cells stand for, rounds, and rejects ragged lines in the words of the file', async () => {
   const mapping = await api.post('/import_mappings', {
     table_definition_id: table.id,
     name: 'From SAP',
@@ -74,7 +74,7 @@ it('reads what cells stand for, rounds, and rejects lines that are ragged in the
   expect(whole).toMatchObject({ status: 'failed', errors: [expect.stringContaining('Line 5 of the file')] });
 });
 
-it('takes dates as the account writes them when no mapping says another', async () => {
+it('reads dates in the account’s style when no mapping names another', async () => {
   const file = 'code,since\nD1,03/04/2024\n';
   expect(await imported(file, { import_mapping_id: null })).toMatchObject({ metrics: { rejected: 1 } });
   await api.patch('/account', { date_style: 'DMY' });
@@ -82,7 +82,7 @@ it('takes dates as the account writes them when no mapping says another', async 
   expect(await rowsOf()).toContain('D1|||2024-04-03');
 });
 
-it('tells causes before the rows that follow from them', async () => {
+it('reports causes before the rows that follow from them', async () => {
   const [code] = columns;
   const tree = await givenDeployedTable(api, { columns: [code as Column] });
   const parent = { name: 'parent', data_type: 'string', length: 10, foreign_key_table_id: tree.id };
@@ -90,12 +90,12 @@ it('tells causes before the rows that follow from them', async () => {
   const wish = { branch_id: tree.branchId, table_definition_ids: [tree.id] };
   const { id } = await api.post('/deployments', wish);
   await api.post(`/deployments/${id}/deploy`);
-  const loaded = await imported('code,parent\nc,b\nb,a\na,gone\nd,\n', { import_mapping_id: null }, tree);
+  const loaded = await imported('code,parent\nc,b\nb,a\na,missing\nd,\n', { import_mapping_id: null }, tree);
   expect(loaded).toMatchObject({ status: 'completed_with_errors', metrics: { inserted: 1, rejected: 3 } });
   const must = 'parent must refer to a record of the referenced table';
   const follows = { column: 'parent', message: `${must}; that of the file is rejected because of row 4`, cause_row: 4 };
   expect(loaded.rejections).toEqual([
-    { row: 4, column: 'parent', value: 'gone', message: `${must} (and 2 rows that refer to it)`, consequences: 2 },
+    { row: 4, column: 'parent', value: 'missing', message: `${must} (and 2 rows that refer to it)`, consequences: 2 },
     { row: 2, value: 'b', ...follows },
     { row: 3, value: 'a', ...follows },
   ]);

@@ -1,5 +1,6 @@
-// What was exported is imported as what it was: random rows with columns of every type, through the whole system, in every format.
-// ROUND_TRIP_RUNS: how many tables of random rows (1); ROUND_TRIP_SEED repeats them.
+// An import of an exported file brings the same values: random rows with columns of every type,
+// through the whole system, in every format. ROUND_TRIP_RUNS: the number of tables of random rows
+// (1); ROUND_TRIP_SEED repeats a run.
 import type { Api } from '@almanac/api-client/api';
 import {
   type Column,
@@ -141,7 +142,8 @@ async function expectSame(rows: Row[]): Promise<void> {
   expect(there).toHaveLength(rowCount);
   for (const how of formats) {
     const file = await exported(source, how);
-    // Into another table the values are what they were; into its own they are unchanged also where the API would show no difference.
+    // Another table gets the same values. The table itself reports them as unchanged, which also
+    // shows differences that the API would not show.
     await imported(twin, file, how);
     expect({ how, rows: await rowsOf(twin) }).toEqual({ how, rows: there });
     expect({ how, metrics: await imported(source, file, how) }).toMatchObject({

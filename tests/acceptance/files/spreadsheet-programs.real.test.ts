@@ -1,5 +1,6 @@
-// Workbooks of exports in the programs that read them: openpyxl, pandas and LibreOffice see every cell as it was
-// (apt-get install python3-openpyxl python3-pandas libreoffice-calc-nogui; Debian's own Python has them).
+// Exported workbooks in the programs that read them: openpyxl, pandas and LibreOffice see every
+// cell unchanged (apt-get install python3-openpyxl python3-pandas libreoffice-calc-nogui; Debian's
+// own Python has them).
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +36,7 @@ const columns = [
   { name: 'doc', dataType: 'json' },
 ];
 
-// As PostgreSQL prints them; what a row lacks has no value.
+// As PostgreSQL prints them; a missing value is null in the row.
 const given: Record<string, string>[] = [
   {
     ...{
@@ -95,7 +96,7 @@ async function* batchesOf(all: Cells[]) {
   yield all;
 }
 
-/** Converts a workbook by LibreOffice; answers the path of the result. */
+/** Converts a workbook by LibreOffice; returns the path of the result. */
 async function converted(path: string, kind: string, filter: string): Promise<string> {
   const profile = `-env:UserInstallation=file://${join(folder, 'profile')}`;
   const target = join(folder, kind);
@@ -108,7 +109,7 @@ const shortened = (digits: string) => digits.replace(/(\.\d*?)0+$/, '$1').replac
 const wholeMoment = (text: string) =>
   /^\d{4}-\d\d-\d\d[T ]\d\d:/.test(text) ? `${text.replace(' ', 'T').replace(/Z$/, '')}Z` : text;
 
-// The same text for the same value, whatever form a program gives it.
+// The same text for the same value, in whatever form a program reads it.
 function canonical(text: string, dataType: string): string {
   switch (dataType) {
     case 'smallint':
@@ -152,11 +153,11 @@ describe('a workbook of an export', () => {
     });
     const texts = (all: Shown[][]) => all.map((cells) => cells.map((cell) => cell?.[1] ?? null));
 
-    it('is read by openpyxl as it was', () => {
+    it('is read by openpyxl unchanged', () => {
       expect(canonicalRows(texts(seen.openpyxl))).toEqual(canonicalRows(rows));
     });
 
-    it('is read by pandas as it was, but for empty texts, which it can tell from missing ones no more', () => {
+    it('is read by pandas unchanged, except that empty texts are missing values there', () => {
       const filled = (all: (string | null)[][]) => map(all, (text) => text || null);
       expect(canonicalRows(filled(texts(seen.pandas)))).toEqual(canonicalRows(filled(rows)));
     });
@@ -172,7 +173,7 @@ describe('a workbook of an export', () => {
   });
 
   describe('in LibreOffice', () => {
-    // It keeps no empty texts, no carriage returns, and 15 digits of a number.
+    // LibreOffice keeps no empty texts, no carriage returns, and 15 digits of a number.
     const isDouble = columns.map(({ dataType }) => dataType === 'double');
     const kept = (all: (string | null)[][]) =>
       map(all, (text) => text.replaceAll('\r\n', '\n') || null).map((cells) =>
@@ -180,13 +181,13 @@ describe('a workbook of an export', () => {
       );
 
     it('becomes CSV with every value', async () => {
-      // Comma, double quote, UTF-8, from line 1; texts quoted; values as they are, not as they are shown.
+      // Comma, double quote, UTF-8, from line 1; texts quoted; stored values, not formatted ones.
       const csv = await converted(workbook, 'csv', 'Text - txt - csv (StarCalc):44,34,76,1,,0,true,false');
       const [, ...lines] = await all(copiedRows(fileOf(readFileSync(csv)).open()));
       expect(canonicalRows(kept(lines))).toEqual(canonicalRows(kept(rows)));
     });
 
-    it('is saved as a workbook that an import reads as it was', async () => {
+    it('is saved as a workbook that an import reads unchanged', async () => {
       const file = await openXlsx(fileOf(readFileSync(await converted(workbook, 'xlsx', 'Calc MS Excel 2007 XML'))));
       const read = await readAll(file, Object.fromEntries(columns.map(({ name, dataType }) => [name, dataType])));
       expect(read.flatMap(({ problems }) => problems)).toEqual([]);
@@ -225,7 +226,7 @@ describe('a workbook for editing', () => {
     return rows.map(({ cells, problems }) => [...cells, ...problems]);
   }
 
-  it('shows lists, hides what is for the import, and comes back from openpyxl with what was edited', async () => {
+  it('shows lists, hides the import’s columns, and returns from openpyxl with the edits', async () => {
     const target = join(folder, 'edited.xlsx');
     const seen = JSON.parse((await run(python, [script, source, target], { timeout: withinMs })).stdout);
     expect(seen).toMatchObject({
@@ -244,7 +245,7 @@ describe('a workbook for editing', () => {
     ]);
   });
 
-  it('comes back from LibreOffice as it was', async () => {
+  it('returns from LibreOffice unchanged', async () => {
     expect(await read(await converted(source, 'xlsx', 'Calc MS Excel 2007 XML'))).toEqual([
       ['12', '3', 'AT', 'Austria', '1'],
       ['13', '1', '007', '=1', null],

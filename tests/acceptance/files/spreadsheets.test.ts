@@ -1,4 +1,4 @@
-// Spreadsheets from end to end: a workbook that is made for editing comes back, and changes what was edited and no more.
+// Spreadsheets from end to end: a workbook for editing changes the edited cells and no others.
 import type { Api } from '@almanac/api-client/api';
 import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
 import {
@@ -60,7 +60,7 @@ const cell = (xml: string) => `</c>${xml}</row>`;
 const header = textRow('svc_sk', 'svc_version', 'code', 'name', 'size', 'grp');
 
 describe('a workbook for editing', () => {
-  it('changes nothing when it comes back as it was', async () => {
+  it('changes nothing when it is imported unedited', async () => {
     const file = await exported();
     for (const pattern of ['incremental', 'full'])
       expect(await imported(file, pattern)).toMatchObject({
@@ -69,7 +69,7 @@ describe('a workbook for editing', () => {
       });
   });
 
-  it('changes what was edited, adds new rows, and overwrites nothing that was changed meanwhile', async () => {
+  it('changes what was edited, adds new rows, and overwrites no row that changed after the export', async () => {
     const [at, be, ch] = (await rowsOf()).map(({ svc_sk }) => String(svc_sk)) as [string, string, string];
     await api.patch(`/table_data/${at}`, { table_definition_id: table.id, record: { size: 3 } });
     const rows = [
@@ -103,7 +103,7 @@ describe('a workbook for editing', () => {
   });
 });
 
-it('a formula without a stored result and an error reject their rows, which are counted, and say where they stand', async () => {
+it('a formula without a stored result and an error reject their rows; the rejections name the cells', async () => {
   const rows = [
     textRow('DE', 'Germany'),
     textRow('FR').replace(cell(''), cell('<c><f>"Fr"&amp;"ance"</f><v></v></c>')),

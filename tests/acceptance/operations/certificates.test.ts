@@ -1,5 +1,6 @@
-// TLS between all services of a running system, for gRPC and HTTP: nobody gets in without a certificate, and key, certificate and
-// authority are exchanged under steady calls without one that fails.
+// TLS between all services of a running system, for gRPC and HTTP: no connection without a
+// certificate is served, and key, certificate and authority are exchanged under steady calls
+// without a failed one.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -78,13 +79,16 @@ function asOperator<N extends 'identity' | 'data' | 'billing'>(service: N, secur
   return made.client;
 }
 
-/** Connects to a service and answers the certificate that it shows; fails when it takes ours for none. */
+/**
+ * Connects to a service and returns the certificate it shows; throws when the service refuses ours.
+ */
 async function handshake(service: string, ca: Authority[], own?: Certificate): Promise<string> {
   const [host, port] = (addresses[service] as string).split(':');
   const authorities = ca.map(({ cert }) => cert);
   const socket = tls.connect({ host, port: Number(port), ca: authorities, ...own, ALPNProtocols: ['h2'] });
   try {
-    // A server's refusal comes after the handshake is done on this side; an HTTP/2 server begins with its settings.
+    // A server refuses after the handshake is done on this side; an accepted HTTP/2 connection
+    // begins with the server's settings.
     await new Promise((resolve, reject) => {
       socket.once('data', resolve).once('error', reject);
       socket.once('close', () => reject(new Error('the server has closed the connection')));
@@ -95,7 +99,7 @@ async function handshake(service: string, ca: Authority[], own?: Certificate): P
   }
 }
 
-/** Asks a service by HTTPS over a connection of its own. */
+/** Calls a service by HTTPS over a connection of its own. */
 async function askByHttps(service: string, path: string, ca: Authority[], own?: Certificate) {
   const [host, port] = (httpAddresses[service] as string).split(':');
   const options = { host, port, path, agent: false as const, ca: ca.map(({ cert }) => cert), ...own };
@@ -104,7 +108,7 @@ async function askByHttps(service: string, path: string, ca: Authority[], own?: 
   return { status: answer.statusCode, certificate, body: await text(answer) };
 }
 
-it('every service tells its health by HTTPS, and the rest to the gateway alone', async () => {
+it('every service serves its health by HTTPS, and the rest to the gateway alone', async () => {
   for (const service of services) {
     for (const path of ['/healthz', '/readyz', '/metrics'])
       expect(await askByHttps(service, path, [before])).toMatchObject({ status: 200, certificate: old.cert });
@@ -123,7 +127,7 @@ it('every service tells its health by HTTPS, and the rest to the gateway alone',
   expect((await fetch(`${system.baseUrl}/openapi.json`)).status).toBe(200);
 });
 
-it('every service shows its certificate and takes nobody without one', async () => {
+it('every service shows its certificate and refuses connections without one', async () => {
   for (const service of services) {
     expect(await handshake(service, [before], old)).toBe(old.cert);
     await expect(handshake(service, [before])).rejects.toThrow();
@@ -164,30 +168,30 @@ it('key, certificate and authority are exchanged under steady calls, and none of
       written += 1;
     }),
   ];
-  const goOn = () => {
+  const waitForMoreCalls = () => {
     const wanted = done + 60;
     return eventually(() => expect(done).toBeGreaterThanOrEqual(wanted));
   };
-  // The gateway answers no TLS that could be looked at.
+  // The gateway serves no TLS that could be inspected, so its log shows the change.
   const changesAtGateway = () =>
     readFileSync(join(system.home, 'logs', 'gateway.log'), 'utf8').split('whom it trusts, has changed').length - 1;
   const everywhere = (check: (service: string) => Promise<unknown>) =>
     Promise.all(services.map((service) => eventually(() => check(service))));
 
   try {
-    await goOn();
+    await waitForMoreCalls();
     files.replace(asFiles([before, after], old));
     await everywhere((service) => handshake(service, [before], after.issue({ names })));
     await eventually(() => expect(changesAtGateway()).toBe(1));
-    await goOn();
+    await waitForMoreCalls();
     files.replace(asFiles([before, after], fresh));
     await everywhere(async (service) => expect(await handshake(service, [before, after], old)).toBe(fresh.cert));
     await everywhere(async (service) =>
       expect(await askByHttps(service, '/healthz', [after])).toMatchObject({ certificate: fresh.cert }),
     );
     await eventually(() => expect(changesAtGateway()).toBe(2));
-    await goOn();
-    // Whoever keeps the old key, and a connection from before.
+    await waitForMoreCalls();
+    // A process that keeps the old key, and a connection from before.
     const kept = mountFiles(asFiles([before, after], old));
     open.push(() => kept.remove());
     const left = asOperator('billing', watch(kept));
@@ -196,7 +200,7 @@ it('key, certificate and authority are exchanged under steady calls, and none of
     await everywhere((service) => expect(handshake(service, [after], old)).rejects.toThrow());
     await everywhere((service) => expect(askByHttps(service, '/healthz', [after], old)).rejects.toThrow());
     await eventually(() => expect(left.GetAccountBilling(caller, {})).rejects.toMatchObject({ kind: 'unavailable' }));
-    await goOn();
+    await waitForMoreCalls();
   } finally {
     isOver = true;
     await Promise.all(running);

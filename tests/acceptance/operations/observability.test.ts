@@ -1,4 +1,4 @@
-// What the dashboard and the alert rules ask for is what the services tell; and clients are told none of it.
+// The services have every metric that the dashboard and the alert rules use; clients see no metric.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { eventually } from '@almanac/testkit/eventually';
@@ -50,13 +50,13 @@ describe('metrics', () => {
 
   afterAll(() => system?.stop());
 
-  it('are told by every service, and to no client of the gateway', async () => {
+  it('are served by every service, and to no client of the gateway', async () => {
     expect(Object.keys(addresses).toSorted()).toEqual(['billing', 'data', 'gateway', 'identity', 'jobs', 'metadata']);
     for (const path of ['/metrics', '/metrics/', '/api/v1/metrics', '/data/metrics', '/%6detrics', '/docs/../metrics'])
       expect([path, (await fetch(`${baseUrl()}${path}`)).status]).toEqual([path, 404]);
   });
 
-  it('are those that the dashboard and the alert rules ask for', async () => {
+  it('include all that the dashboard and the alert rules use', async () => {
     const expressions = [
       ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
       ...rules.map(({ expr }) => expr),
@@ -69,26 +69,26 @@ describe('metrics', () => {
     await givenDeployedTable(api, { withoutBranching: true }); // calls of all kinds, over HTTP and gRPC
     await eventually(async () => {
       const text = await scrapeAll();
-      const told = new Set([...text.matchAll(/^([a-z_]\w*)(?:\{| )/gim)].map(([, name]) => name));
-      expect([...asked].filter((name) => !told.has(name))).toEqual([]);
+      const exposed = new Set([...text.matchAll(/^([a-z_]\w*)(?:\{| )/gim)].map(([, name]) => name));
+      expect([...asked].filter((name) => !exposed.has(name))).toEqual([]);
       const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name));
       const given = ['job', 'instance']; // by Prometheus
       expect(expressions.flatMap(labelsIn).filter((name) => !labels.has(name) && !given.includes(name))).toEqual([]);
     });
   });
 
-  it('name routes by their pattern: no path, id or other word of a caller becomes a label', async () => {
+  it('name routes by their pattern: no path, id or other text of a caller becomes a label', async () => {
     const api = await (await givenAccount({ plan: 'plus' })).machine();
-    const word = `stranger${unique()}`;
+    const word = `outsider${unique()}`;
     await api.send('GET', `/domains/${word}`);
     await api.send('GET', `/${word}`);
     await api.send('GET', `/domains?q=name:eq:${word}`);
     await fetch(`${baseUrl()}/${word}`, { method: 'PROPFIND' });
     await api.send('GET', '/domains/987654321');
     const text = await eventually(async () => {
-      const told = await scrapeAll();
-      expect(told).toMatch(/route="\/domains\/\{id\}",[^}]*status="404"|status="404"[^}]*route="\/domains\/\{id\}"/);
-      return told;
+      const scraped = await scrapeAll();
+      expect(scraped).toMatch(/route="\/domains\/\{id\}",[^}]*status="404"|status="404"[^}]*route="\/domains\/\{id\}"/);
+      return scraped;
     });
     expect(text).not.toContain(word);
     expect(text).not.toContain('987654321');
@@ -105,7 +105,7 @@ describe('the dashboard', () => {
 });
 
 describe('the alert rules', () => {
-  it('have names of their own, a severity and a sentence each, and stand in the documentation', () => {
+  it('have names of their own, a severity and a sentence each, and are documented', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     const page = readFileSync(resolve(import.meta.dirname, '../../../docs/how-to/observe.md'), 'utf8');
     for (const { alert, labels, annotations } of rules) {

@@ -1,4 +1,5 @@
-// The calls of the README and of how-to pages, run as they stand on a fresh system, answer what is shown.
+// The calls in the README and in how-to pages run unchanged on a fresh system, and answer what is
+// shown there.
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// `npm start` itself: first and second start, what it says when it can't, what it leaves when it stops or is killed.
+// `npm start`: the first and the second start, its error messages, and what remains after it stops
+// or is killed.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-async function allGone(pids: number[]): Promise<boolean> {
+async function allEnded(pids: number[]): Promise<boolean> {
   for (const deadline = Date.now() + 120_000; Date.now() < deadline; ) {
     if (!pids.some(isAlive)) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -91,7 +92,7 @@ describe('npm start', () => {
     await new Promise((resolve) => other.close(resolve));
   });
 
-  it('stops everything when asked, and takes up the same state when started again', async () => {
+  it('stops everything when asked, and has the same state when started again', async () => {
     const pids = Object.values(readProcesses(home));
     expect(pids).toHaveLength(7);
     const before = readCredentials();
@@ -106,12 +107,12 @@ describe('npm start', () => {
   it('leaves nothing behind when it is killed, and starts again after that', async () => {
     const pids = Object.values(readProcesses(home));
     await system.kill();
-    expect(await allGone(pids)).toBe(true);
+    expect(await allEnded(pids)).toBe(true);
     system = await startSystem({ home, demo: true });
     expect(await rowCount('Subdivisions')).toBeGreaterThan(5_000);
   });
 
-  it('starts again at once after it was killed, beside what is still going', async () => {
+  it('starts again at once after it was killed, beside processes that are still running', async () => {
     await system.kill();
     system = await startSystem({ home, demo: true });
     expect(await rowCount('Countries')).toBeGreaterThan(240);
@@ -119,7 +120,7 @@ describe('npm start', () => {
 });
 
 describe('a first start', () => {
-  it('that is killed while it loads its data goes on where it was', async () => {
+  it('that is killed while it loads its data continues where it was', async () => {
     const home = mkdtempSync(join(tmpdir(), 'almanac-first-'));
     const read = (name: string) => {
       try {
@@ -128,7 +129,7 @@ describe('a first start', () => {
         return undefined;
       }
     };
-    // The account is made in the first try, and the data are under way at different places in the next ones.
+    // The first try makes the account; the next ones are killed at different places of the load.
     for (const afterMs of [0, 400, 900]) {
       rmSync(join(home, 'runtime.json'), { force: true }); // of the one before
       const cutOff = startSystem({ home, demo: true }).then(

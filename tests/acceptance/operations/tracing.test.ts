@@ -1,4 +1,5 @@
-// With OTEL_EXPORTER_OTLP_ENDPOINT set, a call is one trace through all services it needs, now or later; nothing of what it holds is in it.
+// With OTEL_EXPORTER_OTLP_ENDPOINT set, a call is one trace through all services it involves,
+// including queued work; the trace holds no data.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { poll, upload } from '@almanac/api-client/api';
@@ -83,7 +84,7 @@ describe('traces', () => {
       });
       return found;
     });
-    // Each hangs on another of the same trace, up to the caller's own span.
+    // Each span's parent is another span of the same trace, up to the caller's own.
     const ids = new Set(trace.map(({ spanId }) => spanId));
     const loose = trace.filter(
       ({ parentSpanId = '' }) => !ids.has(parentSpanId) && parentSpanId !== 'b7ad6b7169203331',

@@ -1,6 +1,7 @@
-// Judged in the page itself: these functions are sent to the browser, so each holds all it needs.
+// Checks that run in the page itself: these functions are sent to the browser, so each holds all it
+// needs.
 
-// As much of a browser's world as they use; the rest of the repository runs in Node and knows none.
+// The part of the DOM they use; the rest of the repository has Node's types alone.
 type Element = {
   textContent: string | null;
   outerHTML: string;
@@ -51,7 +52,10 @@ export function contrasts(): { text: string; contrast: number }[] {
   });
 }
 
-/** What is wider than the window, or a button or field too small to hit (WCAG 2.2, 1.4.10 and 2.5.8; links in a sentence may be). */
+/**
+ * Elements wider than the window, and buttons or fields too small to hit (WCAG 2.2, 1.4.10 and
+ * 2.5.8; links in a sentence may be).
+ */
 export function misfits(): string[] {
   const { clientWidth, scrollWidth } = document.documentElement;
   const small = [...document.querySelectorAll('button:not(.plain), input:not([type=hidden])')].filter((element) => {

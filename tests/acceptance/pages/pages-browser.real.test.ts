@@ -1,5 +1,6 @@
-// The pages for people in a real browser (Debian's Chromium), through the gateway of a whole system: by keyboard alone, without
-// JavaScript, as a screen reader is told, in both colour schemes and at any width. ALMANAC_TEST_CHROMIUM names another browser.
+// The pages for people in a real browser (Debian's Chromium), through the gateway of a whole
+// system: by keyboard alone, without JavaScript, as a screen reader reads them, in both colour
+// schemes and at any width. ALMANAC_TEST_CHROMIUM names another browser.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -54,7 +55,7 @@ const authorizeUrl = (more: Record<string, string> = {}) => {
   return `${system.baseUrl}/oauth/authorize?${new URLSearchParams(request)}`;
 };
 
-/** What a page should not have done: asked anybody else for something, broken its own policy, failed. */
+/** `faults`: requests to other hosts, breaches of the page's own policy, and errors. */
 type Seen = { page: Page; faults: string[] };
 
 async function withPage(
@@ -74,7 +75,7 @@ async function withPage(
     page.on('request', (request) => {
       const { origin, pathname } = new URL(request.url());
       const isOurs = origin === new URL(system.baseUrl).origin && pathname.startsWith('/oauth/');
-      if (!isOurs && !request.url().startsWith(redirectUri)) faults.push(`asked for ${request.url()}`);
+      if (!isOurs && !request.url().startsWith(redirectUri)) faults.push(`requested ${request.url()}`);
     });
     await work({ page, faults });
   } finally {
@@ -96,7 +97,7 @@ async function tabTo(page: Page, wanted: string): Promise<void> {
 
 /** Types into the focused field, goes on to the next, types there and presses Enter. */
 async function logInByKeyboard(page: Page, { email, password } = made.admin): Promise<void> {
-  // The browser gives it the focus when it first draws the page, a moment after it is loaded.
+  // The browser focuses the field when it first draws the page, a moment after the load.
   await page.locator('#email:focus').waitFor();
   await page.keyboard.type(email);
   await page.keyboard.press('Tab');
@@ -104,7 +105,7 @@ async function logInByKeyboard(page: Page, { email, password } = made.admin): Pr
   await page.keyboard.press('Enter');
 }
 
-/** The link in the newest mail to somebody. */
+/** The link in the newest mail to this address. */
 const mailedLink = (email: string) =>
   eventually(() => {
     const folder = join(system.home, 'mail');
@@ -117,7 +118,7 @@ const mailedLink = (email: string) =>
   });
 
 describe('by keyboard alone, without JavaScript', () => {
-  it('somebody logs in, allows an application, is not asked again, takes it back and logs out', () =>
+  it('a user logs in, allows an application, is not asked again, takes it back and logs out', () =>
     withPage(async ({ page, faults }) => {
       await page.goto(authorizeUrl({ state: 's' }));
       await logInByKeyboard(page);
@@ -157,7 +158,7 @@ describe('by keyboard alone, without JavaScript', () => {
       expect(faults).toEqual([]);
     }));
 
-  it('somebody who has forgotten his password gets a mail, sets a new one and goes on to the application', () =>
+  it('a user who has lost their password gets a mail, sets a new one and continues to the application', () =>
     withPage(async ({ page, faults }) => {
       await page.goto(authorizeUrl({ state: 'kept' }));
       await tabTo(page, 'Forgot your password?');
@@ -191,7 +192,7 @@ describe('by keyboard alone, without JavaScript', () => {
       expect(faults).toEqual([]);
     }));
 
-  it('a password manager is told which field is which', () =>
+  it('a password manager learns which field is which', () =>
     withPage(async ({ page }) => {
       await page.goto(authorizeUrl());
       expect(await page.evaluate(autocompletes)).toEqual(['username', 'current-password']);
@@ -203,13 +204,13 @@ describe('by keyboard alone, without JavaScript', () => {
     }));
 });
 
-/** What assistive technology is told of the page, without the targets of its links. */
+/** What assistive technology reads of the page, without the targets of its links. */
 async function outline(page: Page): Promise<string> {
   const tree = await page.locator('body').ariaSnapshot();
   return tree.replace(/:?\n *- \/url: .*/g, '');
 }
 
-describe('a screen reader is told', () => {
+describe('a screen reader reads', () => {
   it('what the log-in page is, and what was wrong where', () =>
     withPage(async ({ page }) => {
       await page.goto(authorizeUrl());
@@ -235,7 +236,7 @@ describe('a screen reader is told', () => {
       expect(await describedBy(page, 'E-mail')).toBe('The e-mail or the password is wrong.');
     }));
 
-  it('who asks for what on the consent page', () =>
+  it('which application asks for what on the consent page', () =>
     withPage(async ({ page }) => {
       await page.goto(authorizeUrl());
       await logInByKeyboard(page);
@@ -306,11 +307,11 @@ async function describedBy(page: Page, name: string, role: 'textbox' | 'button' 
 }
 
 describe('to the eye', () => {
-  /** Every page that can be had without a secret of its own, one after the other. */
+  /** Visits every page that needs no secret, one after the other. */
   async function eachPage(page: Page, look: (name: string) => Promise<void>): Promise<void> {
     await page.goto(`${system.baseUrl}/oauth/login`);
     await look('log in');
-    await page.getByLabel('E-mail').fill('nobody@example.com');
+    await page.getByLabel('E-mail').fill('unknown@example.com');
     await page.getByLabel('Password').fill('wrong password');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
@@ -318,7 +319,7 @@ describe('to the eye', () => {
     await page.goto(`${system.baseUrl}/oauth/password?token=none`);
     await look('a spent link');
     await page.goto(`${system.baseUrl}/oauth/password/forgot`);
-    await look('forgotten password');
+    await look('request for a new password');
     await page.goto(`${system.baseUrl}/oauth/authorize?client_id=none`);
     await look('an untrusted request');
     await page.goto(authorizeUrl());
@@ -364,7 +365,7 @@ describe('to the eye', () => {
   );
 });
 
-it('notices what a page must not do: this one is told to load a picture and run a script', () =>
+it('notices what a page must not do: this one loads a picture and runs a script', () =>
   withPage(
     async ({ page, faults }) => {
       await page.route('**/oauth/login', async (route) => {
@@ -376,8 +377,8 @@ it('notices what a page must not do: this one is told to load a picture and run 
         await route.fulfill({ response, body });
       });
       await page.goto(`${system.baseUrl}/oauth/login`);
-      const told = () => faults.filter((fault) => fault.includes('Content Security Policy'));
-      await eventually(() => expect(told()).toHaveLength(2));
+      const violations = () => faults.filter((fault) => fault.includes('Content Security Policy'));
+      await eventually(() => expect(violations()).toHaveLength(2));
     },
     { javaScriptEnabled: true },
   ));

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 
-// Its reaper's image comes from a registry. What is left when a run is cut off goes with the engine.
+// Testcontainers' reaper is an image of a registry. What an interrupted run leaves ends with the
+// engine.
 process.env.TESTCONTAINERS_RYUK_DISABLED = 'true';
 process.env.TESTCONTAINERS_HOST_OVERRIDE = '127.0.0.1';
 
@@ -12,30 +13,31 @@ const startWithinMs = 240_000; // on a machine with other work
 /** The label of all containers of this run. */
 const ours = { 'almanac.run': randomUUID() };
 
-/** What the container of a service is called, in the system that has this folder. */
+/** The name of a service's container in the system with this folder. */
 export const containerName = (home: string, service: string) => `${basename(home)}-${service}`;
 
-/** A container that reaches whatever listens on this machine, and is started again when it ends by itself. */
+/** A container that reaches servers on this machine and restarts when its process ends. */
 export class Container extends GenericContainer {
-  /** What it has written since it was first started, until it ended. */
-  said = '';
+  /** Its output since its first start. */
+  output = '';
 
   constructor(image: string) {
     super(image);
-    // Not until Docker finds it healthy, which asks every ten seconds only; it has no port of Docker's either.
+    // Waits for the port instead of Docker's health check, which runs every ten seconds only, and
+    // maps no port of Docker's.
     this.withLabels(ours)
       .withNetworkMode('host')
       .withWaitStrategy(Wait.forListeningPorts())
       .withStartupTimeout(startWithinMs);
     this.withLogConsumer((stream) =>
       stream.on('data', (chunk) => {
-        this.said += chunk;
+        this.output += chunk;
       }),
     );
     this.hostConfig.RestartPolicy = { Name: 'unless-stopped' };
   }
 
-  /** Confines it as deployed services are: no file system to write to, no capabilities, no way to more rights. */
+  /** Confines it as deployed services are: read-only root, no capabilities, no new privileges. */
   confined(): this {
     this.hostConfig.ReadonlyRootfs = true;
     return this.withTmpFs({ '/tmp': '' }).withDroppedCapabilities('ALL').withSecurityOpt('no-new-privileges');

@@ -1,4 +1,4 @@
-// The images, as they are deployed: without root, capabilities or a file system to write to.
+// The images as they are deployed: without root, capabilities or a writable file system.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ describe('the images', () => {
     }),
   );
 
-  it.each(services)('%s: nothing but what it runs with, readable by a user who may change nothing', async (name) => {
+  it.each(services)('%s: has only what it runs with, readable by a user who may change nothing', async (name) => {
     const inside = (...words: string[]) => docker('exec', containerOf(name), ...words);
     expect(await inside('id', '-u')).toBe('10001');
     await expect(inside('touch', '/app/x')).rejects.toThrow('Read-only file system');
@@ -110,7 +110,7 @@ describe('the images', () => {
     expect(loaded).toMatchObject({ status: 'completed', import_tables: [{ metrics: { unchanged: 2 } }] });
   });
 
-  it('end by themselves when they are asked to, and come back', async () => {
+  it('end in time on SIGTERM, and start again', async () => {
     await docker('stop', '--time=60', ...services.map(containerOf));
     for (const name of services) expect(`${name} ${await stateOf(name, '{{.State.ExitCode}}')}`).toBe(`${name} 0`);
     await docker('start', ...services.map(containerOf));

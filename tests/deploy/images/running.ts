@@ -1,5 +1,6 @@
-// What runs in the containers of a system, told as an embedded system tells it: processes and who is up to its work in runtime.json,
-// logs in files. So tests that kill processes or read logs do the same to both.
+// Watches the containers of a system and reports as an embedded system does: processes and
+// readiness in runtime.json, logs in files. So tests that kill processes or read logs work with
+// both.
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,8 +17,8 @@ const readyWithinMs = 240_000; // all of them at once, on a machine with other w
 const logsWithinMs = 30_000;
 
 /**
- * Follows the containers as they end and are started again; tells the processes whenever something changed. The answer ends that, when
- * all has been written that they have said; they have to have ended before.
+ * Follows the containers as they end and restart, and reports the processes at each change. The
+ * returned function stops that once all their logs are written; the containers have ended by then.
  */
 export async function follow(
   home: Home,
@@ -37,7 +38,7 @@ export async function follow(
     Object.assign(process, { pid: state.Pid, ready: false });
     tell();
     logs.push(keepLog(name, container, state.StartedAt));
-    // Each time as long as this process runs: a test that waits for it has a bound of its own.
+    // Tries for as long as this process runs: a test that waits for it has its own deadline.
     const isOver = () => process.pid !== state.Pid;
     while (!isOver() && !process.ready) {
       process.ready = (await isReady()) && !isOver();
@@ -48,11 +49,11 @@ export async function follow(
 
   const keepLog = async (name: string, container: StartedTestContainer, since: string) => {
     const file = createWriteStream(join(home.logs, `${name}.log`), { flags: 'a', mode: 0o600 });
-    const said = await dockerode
+    const output = await dockerode
       .getContainer(container.getId())
       .logs({ follow: true, stdout: true, stderr: true, since: Date.parse(since) / 1_000 });
-    dockerode.modem.demuxStream(said, file, file);
-    await new Promise((done) => said.once('end', done));
+    dockerode.modem.demuxStream(output, file, file);
+    await new Promise((done) => output.once('end', done));
     await new Promise<void>((done) => file.end(() => done()));
   };
 

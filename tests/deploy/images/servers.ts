@@ -76,9 +76,9 @@ export async function startObjectStore(): Promise<Server> {
     .withWaitStrategy(Wait.forLogMessage('ALMANAC_TEST_S3_URL='));
   const started = await container.start();
   const url = await eventually(() => {
-    const [, said] = /ALMANAC_TEST_S3_URL='([^']+)'/.exec(container.said) ?? [];
-    if (!said) throw new Error(`The S3 did not tell its address:\n${container.said}`);
-    return said;
+    const [, url] = /ALMANAC_TEST_S3_URL='([^']+)'/.exec(container.output) ?? [];
+    if (!url) throw new Error(`The S3 did not print its address:\n${container.output}`);
+    return url;
   });
   return { container: started, url };
 }
@@ -86,7 +86,7 @@ export async function startObjectStore(): Promise<Server> {
 async function until(name: string, container: Container, holds: () => Promise<boolean>): Promise<void> {
   await eventually(
     async () => {
-      if (!(await holds())) throw new Error(`${name} was not up in time:\n${container.said.slice(-2_000)}`);
+      if (!(await holds())) throw new Error(`${name} was not up in time:\n${container.output.slice(-2_000)}`);
     },
     { withinMs: startWithinMs, everyMs: 250 },
   );

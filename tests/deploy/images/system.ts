@@ -1,5 +1,6 @@
-// The whole system as it is deployed: the six images that deploy/images.sh builds, confined, beside PostgreSQL (two of them), RabbitMQ
-// and an S3 in containers. It has a folder like that of an embedded system, so that the same tests reach its processes and databases.
+// The whole system as it is deployed: the six images that deploy/images.sh builds, confined, beside
+// PostgreSQL (two of them), RabbitMQ and an S3 in containers. Its folder is like that of an
+// embedded system, so that the same tests reach its processes and databases.
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +45,8 @@ export async function startImages(): Promise<ImageSystem> {
   };
   const stop = async () => {
     const { gateway, ...others } = services;
-    // It has calls to settle with the others, and these need the servers, of which nothing is kept.
+    // Services settle calls with each other as they stop, so the servers stop last; those keep
+    // nothing.
     for (const [group, timeout] of [
       [gateway ? [gateway] : [], stopWithinMs],
       [Object.values(others), stopWithinMs],
@@ -117,7 +119,7 @@ export async function startImages(): Promise<ImageSystem> {
   }
 }
 
-/** A folder of which the containers are given what outlives them: mails. */
+/** A folder that outlives the containers: mails. */
 function givenHome(): Home {
   const home = readHome({ ALMANAC_HOME: mkdtempSync(join(tmpdir(), 'almanac-images-')) });
   makeHome(home);

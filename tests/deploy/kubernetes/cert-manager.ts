@@ -1,5 +1,5 @@
-// The part of cert-manager's API that the manifests use, as a strict schema: cert-manager.io/v1, of its reference documentation. The
-// API server would drop a field that isn't known and go on; here it fails.
+// The part of cert-manager's API that the manifests use, as a strict schema: cert-manager.io/v1,
+// from its reference documentation. The API server would drop an unknown field; here it fails.
 
 const text = { type: 'string', minLength: 1 };
 const metadata = {
@@ -16,10 +16,10 @@ const object = (properties: Record<string, object>, required: string[] = Object.
 });
 const resource = (kind: string, spec: object) =>
   object({ apiVersion: { const: 'cert-manager.io/v1' }, kind: { const: kind }, metadata, spec });
-// As Go reads it; days and weeks are none of its units.
+// As Go reads it; it has no days or weeks.
 const duration = { type: 'string', pattern: '^(\\d+h)?(\\d+m)?(\\d+s)?$', minLength: 2 };
 
-/** By `apiVersion/kind`, as the schemas of Kubernetes' own kinds are. */
+/** By `apiVersion/kind`, like the schemas of Kubernetes' own kinds. */
 export const certManagerSchemas: Record<string, object> = {
   'cert-manager.io/v1/Issuer': resource('Issuer', {
     ...object({ selfSigned: object({}), ca: object({ secretName: text }) }, []),

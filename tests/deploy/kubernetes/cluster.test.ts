@@ -1,6 +1,8 @@
-// The overlay `local` in a running cluster, with mutual TLS between the services: by the commands of docs/how-to/kubernetes.md and
-// rotate-certificates.md. Needs KUBECONFIG of an empty cluster whose Services can be reached from here, with the images of deploy/images.sh and
-// scripts/servers/server-images.sh: scripts/servers/kubernetes.sh makes one (docs/how-to/run-tests.md).
+// The overlay `local` in a running cluster, with mutual TLS between the services, by the commands
+// of docs/how-to/kubernetes.md and rotate-certificates.md. Needs KUBECONFIG of an empty cluster
+// whose Services this machine reaches, with the images of deploy/images.sh and
+// scripts/servers/server-images.sh; scripts/servers/kubernetes.sh makes one
+// (docs/how-to/run-tests.md).
 import { execFile, spawn } from 'node:child_process';
 import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -38,7 +40,7 @@ const run = async (command: string, cwd = root): Promise<string> =>
   ).stdout;
 const kubectl = (words: string) => run(`kubectl -n almanac ${words}`);
 
-/** What a page shows as `made | kubectl …`, with the folders of this test. */
+/** The command that a page shows as `made | kubectl …`, with the folders of this test. */
 const issueCertificates = (authority: string) =>
   run(
     `${shown('rotate-certificates.md', 'node deploy/k8s/rpc-certificates.js rpc-authority').replace('rpc-authority', join(folder, authority))} | ` +
@@ -80,7 +82,7 @@ beforeAll(() => {
       each('StatefulSet', 'postgres', own('containers')),
       each('StatefulSet', 'rabbitmq', own('containers'), own('initContainers')),
       each('Deployment', 'mail', own('containers')),
-      // What stands in for the S3 server is larger, and starts slower.
+      // The stand-in for the S3 server is larger, and starts slower.
       each(
         'StatefulSet',
         'objects',
@@ -94,7 +96,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The pods that are there to stay, with how often their containers were started again. */
+/** The pods that are not being deleted, with the restarts of their containers. */
 async function pods(): Promise<string[]> {
   const { items } = JSON.parse(await kubectl('get pods -o json'));
   return items
@@ -105,7 +107,7 @@ async function pods(): Promise<string[]> {
     )
     .toSorted();
 }
-const isGone = async (name: string) =>
+const hasOnePod = async (name: string) =>
   eventually(
     async () =>
       expect((await kubectl(`get pods -l app.kubernetes.io/name=${name} -o name`)).trim().split('\n')).toHaveLength(1),
@@ -114,11 +116,11 @@ const isGone = async (name: string) =>
     },
   );
 
-/** Calls of all kinds until it is stopped; answers how many were served, and what was not. */
+/** Makes calls of all kinds until stopped; then returns how many were served, and the failures. */
 function keepCalling() {
   const failed: string[] = [];
   let served = 0;
-  let goesOn = true;
+  let isRunning = true;
   const call = async (what: () => Promise<{ status: number; body: unknown }>) => {
     try {
       const { status, body } = await what();
@@ -129,7 +131,7 @@ function keepCalling() {
     }
   };
   const caller = async () => {
-    while (goesOn) {
+    while (isRunning) {
       rows += 1;
       const record = { code: `r${rows}`, name: 'under way' };
       await call(() => api.send('POST', '/table_data', { table_definition_id: table.id, record }));
@@ -143,14 +145,14 @@ function keepCalling() {
   const callers = [caller(), caller(), caller()];
   return {
     stop: async () => {
-      goesOn = false;
+      isRunning = false;
       await Promise.all(callers);
       return { served, failed };
     },
   };
 }
 
-/** What a pod of the service shows whoever calls its gRPC with this certificate; throws when that isn't taken. */
+/** The certificate of a pod's gRPC server; throws when the server refuses the client's `own`. */
 async function shownBy(service: string, own: { cert: string; key: string } | undefined): Promise<X509Certificate> {
   const host = await kubectl(`get endpoints ${service} -o 'jsonpath={.subsets[0].addresses[0].ip}'`);
   const port = 9081 + services.indexOf(service) - 1;
@@ -158,7 +160,7 @@ async function shownBy(service: string, own: { cert: string; key: string } | und
   try {
     await once(socket, 'secureConnect');
     const certificate = socket.getPeerX509Certificate() as X509Certificate;
-    // TLS 1.3 refuses a client after the handshake: the server's first runtime says that it was taken.
+    // TLS 1.3 refuses a client after the handshake; the server's first bytes show that it accepted.
     await Promise.race([
       once(socket, 'data'),
       once(socket, 'close').then(() => Promise.reject(new Error('The connection was closed.'))),
@@ -175,7 +177,7 @@ async function certificateOf(name: string) {
   return { cert: text('tls.crt'), key: text('tls.key') };
 }
 
-/** How often a service has taken up other certificates or authorities. */
+/** How often a service has loaded other certificates or authorities. */
 const changesOf = async (name: string) =>
   (await kubectl(`logs deployment/${name} -c service`)).split('whom it trusts, has changed').length - 1;
 async function whenAllHaveChanged(change: () => Promise<unknown>) {
@@ -243,7 +245,7 @@ describe('the overlay `local`, with TLS between the services', () => {
     }
   });
 
-  it('has the operators at work, in a pod that comes and goes', async () => {
+  it('runs the operators’ commands in a pod of their own', async () => {
     await run(shown('kubernetes.md', 'kubectl -n almanac scale deployment/operator --replicas=1'));
     const list = shown(
       'kubernetes.md',
@@ -262,7 +264,7 @@ describe('the overlay `local`, with TLS between the services', () => {
     );
   });
 
-  it.each(services)('takes %s alone', async (name) => {
+  it.each(services)('applies %s alone', async (name) => {
     const before = await pods();
     const mine = (pod: string) => pod.startsWith(`${name}-`);
     await kubectl(`delete deployment,service,networkpolicy,serviceaccount -l app.kubernetes.io/name=${name}`);
@@ -289,28 +291,29 @@ describe('the overlay `local`, with TLS between the services', () => {
       'kubectl -n almanac set image deployment/data migrate=registry.example.com/almanac/data:0.2.0 service=registry.example.com/almanac/data:0.2.0',
     );
     const calls = keepCalling();
-    // The same image under its whole name, which is another one to Kubernetes. The gateway has nothing to migrate.
+    // The same image under its full name, which Kubernetes takes for another one. The gateway has
+    // no migrations.
     if (name === 'data')
       await run(upgrade.replaceAll('registry.example.com/almanac/data:0.2.0', 'docker.io/almanac/data:latest'));
     else await kubectl(`rollout restart deployment/${name}`);
     await kubectl(`rollout status deployment/${name}`);
-    await isGone(name);
+    await hasOnePod(name);
     const { served, failed } = await calls.stop();
     console.info(`${name} was replaced under ${served} calls, ${failed.length} of which failed`);
     expect(failed).toEqual([]);
     expect(served).toBeGreaterThan(50);
   });
 
-  it('answers gRPC to nobody without a certificate of its authority', async () => {
+  it('refuses gRPC without a certificate of its authority', async () => {
     const operator = await certificateOf('operator');
     expect((await shownBy('identity', operator)).checkHost('identity')).toBe('identity');
     await expect(shownBy('identity', undefined)).rejects.toThrow();
-    const [, stranger] = JSON.parse(await run(`node deploy/k8s/rpc-certificates.js ${join(folder, 'stranger')}`)).items;
-    const own = { cert: stranger.stringData['tls.crt'], key: stranger.stringData['tls.key'] };
+    const [, outsider] = JSON.parse(await run(`node deploy/k8s/rpc-certificates.js ${join(folder, 'outsider')}`)).items;
+    const own = { cert: outsider.stringData['tls.crt'], key: outsider.stringData['tls.key'] };
     await expect(shownBy('identity', own)).rejects.toThrow();
   });
 
-  it('takes up renewed certificates without a restart or a lost call', async () => {
+  it('loads renewed certificates without a restart or a lost call', async () => {
     const before = await pods();
     const old = await shownBy('identity', await certificateOf('operator'));
     const calls = keepCalling();

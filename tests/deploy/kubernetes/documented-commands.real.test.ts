@@ -1,4 +1,4 @@
-// The commands of docs/how-to/kubernetes.md name what there is: folders, workloads, containers, ports.
+// The commands of docs/how-to/kubernetes.md name existing folders, workloads, containers and ports.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folders, type Manifest, render, root } from './render.ts';
@@ -29,7 +29,7 @@ it.each(commands.filter((command) => /(deployment|service)\//.test(command)))('%
   if (port) expect(manifest.spec.ports.map((own: Manifest) => own.port)).toContain(Number(port));
 });
 
-it('chooses by the label all that one service is, and nothing else', () => {
+it('selects by the label all parts of one service, and nothing else', () => {
   const label = /-l (\S+)=(\w+)/.exec(page) as unknown as [string, string, string];
   const chosen = render('deploy/k8s/overlays/production').filter(
     ({ metadata }) => metadata.labels?.[label[1]] === label[2],

@@ -1,4 +1,4 @@
-// What the manifests say, against what the services read, listen on and call.
+// The manifests against what the services read, listen on and call.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,27 +41,27 @@ function makeSecrets(): Manifest[] {
   }
 }
 
-/** The environment that a container gets; throws what the kubelet would say of a name that leads nowhere. */
+/** The environment that a container gets; throws for a missing name, as the kubelet would. */
 function environmentOf(container: Manifest, manifests: Manifest[]): Record<string, string> {
   const all = [...manifests, ...made];
   const value = (from: Manifest): string | undefined => {
     const { secretKeyRef: secret, configMapKeyRef: map } = from;
     const { name, key, optional } = secret ?? map;
-    const said = secret ? find(all, 'Secret', name).stringData[key] : find(all, 'ConfigMap', name).data[key];
-    if (said === undefined && !optional) throw new Error(`${name} has no ${key}.`);
-    return said;
+    const text = secret ? find(all, 'Secret', name).stringData[key] : find(all, 'ConfigMap', name).data[key];
+    if (text === undefined && !optional) throw new Error(`${name} has no ${key}.`);
+    return text;
   };
   const env: Record<string, string> = {};
   for (const { configMapRef } of container.envFrom ?? [])
     Object.assign(env, find(all, 'ConfigMap', configMapRef.name).data);
   for (const { name, value: literal, valueFrom } of container.env ?? []) {
-    const said = valueFrom ? value(valueFrom) : literal;
-    if (said !== undefined) env[name] = said;
+    const text = valueFrom ? value(valueFrom) : literal;
+    if (text !== undefined) env[name] = text;
   }
   return env;
 }
 
-/** The Services that a workload's settings lead to, by their host names. */
+/** The Services that a workload's settings name, by their hosts. */
 function addressesOf(env: Record<string, string>): { kind: 'URL' | 'RPC'; host: string; port: number }[] {
   return Object.entries(env).flatMap(([variable, address]) => {
     const kind = /_(RPC|URL)$/.exec(variable)?.[1] as 'URL' | 'RPC' | undefined;
@@ -71,7 +71,10 @@ function addressesOf(env: Record<string, string>): { kind: 'URL' | 'RPC'; host: 
   });
 }
 
-/** `gateway>data:8083` for each call that a service's configuration leads to: the pods behind the Service, and their port. */
+/**
+ * `gateway>data:8083` for each call of a service's configuration: the pods behind the Service, and
+ * their port.
+ */
 function callsOf(name: string, env: Record<string, string>, manifests: Manifest[]): string[] {
   return addressesOf(env).map(({ host, port }) => {
     const { selector } = find(manifests, 'Service', host).spec;
@@ -140,7 +143,7 @@ describe.each(overlays)('%s', (folder) => {
       expect([migrate.image, migrate.env, migrate.envFrom]).toEqual([service.image, service.env, service.envFrom]);
     });
 
-    it('is stopped gently: no pod less while one is replaced, and time for more than draining', () => {
+    it('stops gracefully: no pod fewer during a replacement, and time for more than draining', () => {
       const { strategy, replicas } = deployment(name).spec;
       expect(strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
       expect(replicas).toBeUndefined();
@@ -152,7 +155,7 @@ describe.each(overlays)('%s', (folder) => {
       expect(podOf(deployment(name)).terminationGracePeriodSeconds).toBeGreaterThan(stopsWithin);
     });
 
-    it('is asked for its health at its HTTP port', () => {
+    it('has its health checked at its HTTP port', () => {
       const asks = (probe: string) => service[probe].httpGet;
       const isTls = name !== 'gateway' && readers[name](environmentOf(service, manifests)).common.httpTls;
       const port = { port: 'http', ...(isTls ? { scheme: 'HTTPS' } : {}) };
@@ -181,7 +184,7 @@ describe.each(overlays)('%s', (folder) => {
     expect([...new Set(used)].toSorted()).toEqual(built?.split(' ').toSorted());
   });
 
-  it('asks no registry for an image that the node has, and for none whose version is left open', () => {
+  it('pulls no image that the node has, and none without a version', () => {
     for (const manifest of workloadsOf(manifests))
       for (const { image, imagePullPolicy } of containersOf(manifest)) {
         if (/(^|\/)almanac\//.test(image)) expect([image, imagePullPolicy]).toEqual([image, 'IfNotPresent']);
@@ -189,7 +192,7 @@ describe.each(overlays)('%s', (folder) => {
       }
   });
 
-  it('lets a service be called by those whose settings lead to it, and by nobody else', () => {
+  it('admits to a service the callers whose settings name it, and no others', () => {
     const calls = [...services, 'operator'].flatMap((name) =>
       callsOf(name, environmentOf(podOf(deployment(name)).containers[0], manifests), manifests),
     );
@@ -283,7 +286,7 @@ describe.each(overlays)('%s', (folder) => {
 describe('deploy/k8s/overlays/production', () => {
   const manifests = rendered.get('deploy/k8s/overlays/production') as Manifest[];
 
-  it.each(services)('keeps two pods of %s or more, and lets one of them be taken away', (name) => {
+  it.each(services)('keeps two pods of %s or more, and lets one of them be evicted', (name) => {
     const { spec: scaling } = find(manifests, 'HorizontalPodAutoscaler', name);
     expect(scaling.scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name });
     expect(scaling.minReplicas).toBeGreaterThanOrEqual(2);

@@ -1,4 +1,5 @@
-// What `kubectl apply -k` would send for a folder of deploy/k8s. Needs a kubectl: KUBECTL, or the one on the PATH.
+// The manifests that `kubectl apply -k` would send for a folder of deploy/k8s. Needs a kubectl:
+// KUBECTL, or the one on the PATH.
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -9,7 +10,10 @@ export const root = resolve(import.meta.dirname, '../../..');
 // biome-ignore lint/suspicious/noExplicitAny: manifests of many kinds; schemas.test.ts holds their shape
 export type Manifest = { apiVersion: string; kind: string; metadata: { name: string; [name: string]: any } } & any;
 
-/** Every folder that can be applied: `deploy/k8s/services/data` … Components can't; they are part of others. */
+/**
+ * Every folder that can be applied, such as `deploy/k8s/services/data`. Components can't: they are
+ * parts of others.
+ */
 export const folders = globSync('deploy/k8s/**/kustomization.yaml', { cwd: root })
   .filter((file) => /^kind: Kustomization$/m.test(readFileSync(join(root, file), 'utf8')))
   .map((file) => dirname(file))
@@ -24,5 +28,5 @@ export function render(folder: string): Manifest[] {
   });
 }
 
-/** `kind/name`, to say which is meant. */
+/** `kind/name`, for messages. */
 export const nameOf = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`;

@@ -1,4 +1,4 @@
-// What would be sent to a cluster, against the OpenAPI documents of the versions of Kubernetes that are supported.
+// The manifests against the OpenAPI documents of the supported versions of Kubernetes.
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Ajv } from 'ajv';
@@ -38,13 +38,13 @@ it('covers three versions and every folder', () => {
 });
 
 describe.each(judges)('Kubernetes %s', (_version, problemsOf) => {
-  it.each(folders)('takes %s', (folder) => {
+  it.each(folders)('accepts %s', (folder) => {
     const manifests = rendered.get(folder) as Manifest[];
     expect(manifests.length).toBeGreaterThan(2);
     expect(manifests.flatMap(problemsOf)).toEqual([]);
   });
 
-  // Or everything above would say nothing.
+  // Shows that the tests above can fail.
   it('refuses a field it does not know, a value of the wrong type, and a manifest without what it needs', () => {
     const [found] = (rendered.get('deploy/k8s/services/data') as Manifest[]).filter(
       ({ kind }) => kind === 'Deployment',

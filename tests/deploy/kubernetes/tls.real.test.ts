@@ -1,4 +1,5 @@
-// What is encrypted in production: gRPC and HTTP between the services, with certificates of whoever makes them, and the way to the servers outside.
+// TLS in production: gRPC and HTTP between the services, with certificates of any issuer, and the
+// connections to servers outside.
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -54,7 +55,7 @@ describe('TLS between the services', () => {
     },
   );
 
-  it.each(names)('has certificates for the name by which %s is called, from whoever makes them', (name) => {
+  it.each(names)('has certificates for the name by which %s is called, from any issuer', (name) => {
     const hosts = names.flatMap((caller) =>
       containersOf(caller).flatMap(({ env }) =>
         env
@@ -80,7 +81,7 @@ describe('TLS between the services', () => {
     expect(issued(wanted.spec.dnsNames.map((each: string) => `DNS:${each}`).join(', '))).toEqual([]);
   });
 
-  it('is what the gateway does with HTTP, too, and what every service expects', () => {
+  it('is used by the gateway for HTTP too, and expected by every service', () => {
     const envOf = (name: string): Record<string, string> => {
       const [{ env }] = podOf(name).containers as [Manifest];
       return Object.fromEntries(env.map((each: Manifest) => [each.name, each.value]));
@@ -91,7 +92,7 @@ describe('TLS between the services', () => {
     }
   });
 
-  it('has cert-manager sign all of them with one authority, whose key stays when it is renewed', () => {
+  it('has cert-manager sign all certificates with one authority, whose key stays when it is renewed', () => {
     const certificates = manifests.filter(({ kind }) => kind === 'Certificate');
     const [issuer] = manifests.filter(({ kind, spec }) => kind === 'Issuer' && spec.ca);
     const root = certificates.find(({ spec }) => spec.isCA);
@@ -131,12 +132,12 @@ describe('deploy/k8s/rpc-certificates.js', () => {
     }
   };
 
-  it('makes certificates with which both sides of a connection are known', async () => {
+  it('makes certificates that authenticate both sides of a connection', async () => {
     expect(await connect('identity', secretOf('gateway'))).toBe('DNS:gateway');
     expect(await connect('billing', secretOf('operator'))).toBe('DNS:operator');
   });
 
-  it('renews them from the same authority, so that old and new ones go together', async () => {
+  it('renews them from the same authority, so that old and new ones work with each other', async () => {
     const [renewed] = issueSecrets() as [Manifest];
     expect(renewed.stringData['tls.key']).not.toBe(secretOf('gateway').stringData['tls.key']);
     expect(await connect('identity', renewed)).toBe('DNS:gateway');
@@ -144,9 +145,9 @@ describe('deploy/k8s/rpc-certificates.js', () => {
     expect(days).toBeGreaterThan(89);
   });
 
-  it('makes another authority in another folder, which the first does not vouch for', async () => {
-    const [stranger] = JSON.parse(node('deploy/k8s/rpc-certificates.js', join(folder, 'other'))).items;
-    await expect(connect('identity', stranger)).rejects.toThrow();
+  it('makes another authority in another folder, which the first does not trust', async () => {
+    const [outsider] = JSON.parse(node('deploy/k8s/rpc-certificates.js', join(folder, 'other'))).items;
+    await expect(connect('identity', outsider)).rejects.toThrow();
   });
 });
 
@@ -163,7 +164,7 @@ describe('servers outside the cluster', () => {
   const given = Object.assign({}, ...items.map(({ stringData, data }) => stringData ?? data)) as Record<string, string>;
   const urls = Object.entries(given).filter(([, value]) => /^(postgres|amqps?|s3|smtps?):/.test(value));
 
-  it('have addresses with TLS, at ports that the network policies let through', () => {
+  it('have addresses with TLS, at ports that the network policies allow', () => {
     const usual: Record<string, string> = { 'postgres:': '5432', 'amqps:': '5671', 's3:': '443' };
     const ports = urls.map(([, value]) => {
       const { port, protocol } = new URL(value);
@@ -180,7 +181,7 @@ describe('servers outside the cluster', () => {
     }
   });
 
-  it('are vouched for by a file that every container has, and the services can read such addresses', () => {
+  it('are verified by a file that every container has, and the services can read such addresses', () => {
     const paths = urls.map(([, value]) => /(?:sslrootcert|ca_file)=([^&]+)/.exec(value)?.[1] as string);
     for (const path of new Set(paths))
       for (const name of names)
@@ -195,6 +196,6 @@ describe('servers outside the cluster', () => {
       ]),
     );
     expect(() => jobs(here)).not.toThrow();
-    expect(() => jobs(given)).toThrow(/ca_file should name a file/); // the file is looked for, so the line above says something
+    expect(() => jobs(given)).toThrow(/ca_file should name a file/); // the file is read, so the line above proves something
   });
 });

@@ -1,5 +1,6 @@
-// The last release is replaced by this code while everybody works: service by service in the order that the page about upgrades tells,
-// one instance after the other. No call is refused, no write is lost and none is done twice.
+// This code replaces the last release under everyday work: service by service in the order of
+// docs/how-to/upgrade.md, one instance after the other. No call is refused, no write is lost and
+// none is done twice.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { givenAccount } from '@almanac/testkit/system/builders';
@@ -7,7 +8,7 @@ import { type Fleet, type FleetService, fleetServices, startFleet } from '@alman
 import { givenReleasedCode, type ReleasedCode } from '@almanac/testkit/system/released-code';
 import { type EverydayWork, givenEverydayWork } from '../../support/everyday-work.ts';
 
-/** Longer than balancers take to hear of it, also on a busy machine. */
+/** Longer than balancers take to notice it, also on a busy machine. */
 const drainSeconds = 5;
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../docs/how-to/upgrade.md'), 'utf8');
@@ -15,7 +16,7 @@ const order = [...page.matchAll(/^ *almanac up .*--no-deps (.+)$/gm)].flatMap(
   ([, names]) => (names as string).split(' ') as FleetService[],
 );
 
-/** The releases are taken out of git, and a whole system starts. */
+/** For checking the releases out of git, and starting a whole system. */
 const startWithinMs = 600_000;
 
 let code: ReleasedCode;
@@ -37,11 +38,11 @@ it('the page about upgrades names every service once', () => {
   expect(order.toSorted()).toEqual(fleetServices.toSorted());
 });
 
-it.each(order.map((name) => [name]))('%s is upgraded and nobody notices', async (name) => {
+it.each(order.map((name) => [name]))('%s is upgraded and no caller notices', async (name) => {
   const codes: (number | null)[] = [];
   const calls = await work.during(async () => {
     for (const place of [0, 1]) codes.push(await fleet.replace(name, place));
   });
-  expect(codes).toEqual([0, 0]); // the old ones have ended by themselves, in their time
+  expect(codes).toEqual([0, 0]); // the old ones ended on SIGTERM, in time
   console.log(`${name}: ${calls} calls`);
 });

@@ -1,5 +1,5 @@
-// Each service in turn is one release older than the rest, on the schema of this code: the end-to-end tests pass all the same.
-// SKEW=all: more of them.
+// The end-to-end tests pass while each service in turn is one release older than the rest, on the
+// schema of this code. SKEW=all: more of the tests.
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { givenAccount } from '@almanac/testkit/system/builders';
@@ -12,15 +12,16 @@ const root = resolve(import.meta.dirname, '../../..');
 const files = ['main-job', 'oauth-clients', 'promotion'];
 const more = ['history', 'files/round-trip.property'];
 
-// What only newer code does can't be asked of the release: it works once all services are upgraded (docs/how-to/upgrade.md).
+// The release lacks what only newer code does: that works once all services are upgraded
+// (docs/how-to/upgrade.md).
 const newerThanTheRelease: Partial<Record<FleetService, string[]>> = {
   data: ['files/round-trip.property'], // safe_cells, exact_numbers
   jobs: ['files/round-trip.property'],
 };
 
-/** The releases are taken out of git, and a whole system starts. */
+/** For checking the releases out of git, and starting a whole system. */
 const startWithinMs = 600_000;
-/** What still runs then has got stuck. */
+/** A test that takes longer hangs. */
 const acceptanceWithinMs = 900_000;
 
 let code: ReleasedCode;
@@ -44,7 +45,7 @@ describe.each(fleetServices.map((name) => [name]))('%s of the last release besid
     await fleet.replace(name, 0);
   });
 
-  it('does what people do every day', async () => {
+  it('does everyday work', async () => {
     const work = await givenEverydayWork(await (await givenAccount({ plan: 'enterprise' })).person());
     expect(await work.during(async () => {})).toBeGreaterThan(0);
   });

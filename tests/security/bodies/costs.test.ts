@@ -1,7 +1,7 @@
-// What one body costs: costly variants of the body of every operation, up to the greatest size, and the
-// CPU time that all processes spend on each. Prints the worst ten. Fails on what no noise explains.
-// BODIES: how many for each operation (3), or `all`; BODIES_SEED repeats a run; BODIES_OF: only
-// operations and variants whose name matches.
+// The cost of one body: costly variants of the body of every operation, up to the greatest size,
+// and the CPU time that all processes spend on each. Prints the worst ten. Fails beyond what noise
+// explains. BODIES: the number for each operation (3), or `all`; BODIES_SEED repeats a run;
+// BODIES_OF: only operations and variants whose name matches.
 
 import { randomOf } from '@almanac/testkit/random';
 import { type Column, givenDeployedTable } from '@almanac/testkit/system/builders';
@@ -18,9 +18,9 @@ const only = new RegExp(process.env.BODIES_OF ?? '');
 const random = randomOf(seed);
 
 const mostBytes = 1_048_576;
-/** What operations with a smaller limit take. */
+/** The limit of operations that take smaller bodies. */
 const fewerBytes = 262_144;
-/** Of CPU; the dearest honest body of this size takes a third of it. */
+/** CPU time; the costliest valid body of this size takes a third of it. */
 const mostMilliseconds = 2_000;
 const tries = 3;
 const mostErrorBytes = 65_536;
@@ -31,7 +31,7 @@ let system: LocalSystem;
 let twin: Twin;
 let owned: Owned;
 
-/** One of each kind that reads values in a way of its own. */
+/** One column for each data type whose values are read differently. */
 const columns: Column[] = [
   { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
   { name: 'name', data_type: 'string', length: 100 },
@@ -86,7 +86,7 @@ function sampleOf(all: Variant[], count: number): Variant[] {
   return Array.from({ length: Math.min(count, all.length) }, () => left.splice(random(left.length), 1)[0] as Variant);
 }
 
-// Other work of the machine and the collection of garbage only ever add to it.
+// Takes the least of some tries: other work and garbage collection only add to the cost.
 async function measure(variant: Variant): Promise<{ cost: Cost; answer: Answer }> {
   let best = await measureOnce(variant, mostBytes);
   const bytes = best.answer.status === 413 ? fewerBytes : mostBytes;

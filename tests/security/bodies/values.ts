@@ -1,10 +1,10 @@
-// Values that cost a careless reader much: JSON texts of about as many bytes as are asked for.
+// Values that are expensive for a naive reader: JSON texts of about the requested number of bytes.
 
 export type Kind = 'text' | 'number' | 'list' | 'object';
 
 export type Value = { name: string; kind: Kind; make(bytes: number): string };
 
-/** `piece` again and again, with its number where it is a function. */
+/** `piece` repeated, with its number if it is a function. */
 function repeated(bytes: number, piece: string | ((place: number) => string), between = ''): string {
   if (typeof piece === 'string') {
     const length = Buffer.byteLength(piece + between);
@@ -19,7 +19,7 @@ function repeated(bytes: number, piece: string | ((place: number) => string), be
   return pieces.join(between);
 }
 
-/** As JSON has them: a backslash begins an escape. */
+/** In JSON's spelling: a backslash begins an escape. */
 const textPieces: Record<string, string | ((place: number) => string)> = {
   'one letter': 'a',
   blanks: ' ',
@@ -129,7 +129,7 @@ export function valuesLike(item: unknown): Value[] {
   ];
 }
 
-// What tells kinds apart stays: a longer word would be none of the known ones.
+// Properties that select a kind keep their value: a longer word would be an unknown kind.
 function distinct(value: unknown, place: number, name = ''): unknown {
   const isWord = /^(operation|resolution|attribute|type|filterType|sort|action|resource_type)$/.test(name);
   if (typeof value === 'string') return isWord ? value : `${value}${place}`;

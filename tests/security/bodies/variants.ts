@@ -1,4 +1,4 @@
-// Bodies of an operation that are as right as can be but for one place, which has one of the costly values.
+// Bodies of an operation that are valid except in one place, which has one of the costly values.
 import type { Operation, Schema } from '../isolation/operations.ts';
 import { makeRequest } from '../isolation/requests.ts';
 import type { Owned } from '../isolation/twins.ts';
@@ -43,7 +43,7 @@ export function variantsOf(operation: Operation, owned: Owned, columns: { name: 
   });
 }
 
-/** Every place of the body, and one that no schema knows. */
+/** Every place of the body, and a property that no schema has. */
 function placesOf(root: Described, columns: string[]): Place[] {
   const found: Place[] = [{ steps: [unknown], kinds: allKinds, root }];
   const visit = (schema: Described, steps: string[], rebuild: (changed: Described) => Described) => {
@@ -62,7 +62,7 @@ function placesOf(root: Described, columns: string[]): Place[] {
     const { additionalProperties: open, properties = {}, required = [] } = schema;
     const isOpen = Object.keys(properties).length === 0 && open !== undefined && open !== false;
     const ofColumn = typeof open === 'object' ? open : {};
-    // Where each column takes the same, one stands for all.
+    // Where all columns take the same values, the first stands for all.
     const named = Object.keys(ofColumn).length > 0 ? columns.slice(0, 1) : columns;
     const inner = isOpen ? Object.fromEntries(named.map((name) => [name, ofColumn])) : properties;
     for (const [name, property] of Object.entries(inner))

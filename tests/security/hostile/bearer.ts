@@ -1,4 +1,4 @@
-// Group 4, tokens: what is no token of ours is none, whatever it looks like.
+// Group 4, tokens: whatever is not a token of ours is refused, however close it looks.
 import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, sign } from 'node:crypto';
 import { signInMachine, signInPerson } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
@@ -103,7 +103,7 @@ export const bearerRows: Row[] = [
   },
   {
     id: 'BRR-04',
-    what: 'signed with the right key, but not said right',
+    what: 'signed with the right key, but with wrong claims or headers',
     cases: ({ forge, victim }) => {
       const claims: [string, Record<string, unknown>][] = [
         ['another issuer', { iss: 'https://evil.test' }],
@@ -181,7 +181,7 @@ export const bearerRows: Row[] = [
         ['a byte less', withSignature(bytes.subarray(0, 63))],
         ['a byte more', withSignature(Buffer.concat([bytes, Buffer.alloc(1)]))],
         ['a letter more', withSignature(`${signature}A`)],
-        ['bits at its end that stand for nothing', withSignature(otherLastBits(signature))],
+        ['other unused bits at its end', withSignature(otherLastBits(signature))],
         ['padded', withSignature(`${signature}==`)],
         ['in the other alphabet of base64', withSignature(`${bytes.toString('base64')}`)],
         ['DER', withSignature(asDer(bytes))],
@@ -189,7 +189,10 @@ export const bearerRows: Row[] = [
         ['the claims of another account', `${header}.${encode({ ...claims, account_id: victim.id })}.${signature}`],
         ["another account's claims as they are", `${header}.${victimApi.token.split('.')[1]}.${signature}`],
         ['another order of the same claims', `${header}.${encode(reversed(claims))}.${signature}`],
-        ['a header that says the same otherwise', `${encode(reversed(forge.header))}.${payload}.${signature}`],
+        [
+          'a header with the same members in another order',
+          `${encode(reversed(forge.header))}.${payload}.${signature}`,
+        ],
         ['five parts, as encrypted ones have', `${token}.a.b`],
         ['nothing but dots', '..'],
         ['8,000 letters', 'x'.repeat(8_000)],
@@ -198,7 +201,7 @@ export const bearerRows: Row[] = [
   },
   {
     id: 'BRR-07',
-    what: 'keys that nobody has, by the hundred',
+    what: 'hundreds of unknown keys',
     free: true,
     cases: ({ forge }) =>
       refusedTokens(Array.from({ length: 200 }, (_, n) => [`key ${n}`, forge.token({}, { kid: `${unique()}-${n}` })])),
@@ -220,14 +223,14 @@ export const bearerRows: Row[] = [
       await stores.query('identity', `update signing_key set retired_at = now() - interval '3 hours' where kid = $1`, [
         kid,
       ]);
-      await admin(['keys', 'rotate']); // gateways hear of it, and read all keys anew
+      await admin(['keys', 'rotate']); // gateways get the event, and read all keys again
       await eventually(async () => expect(await statusOf(token)).toBe(401));
       expect(await statusOf(await read())).toBe(200);
     },
   },
   {
     id: 'BRR-08',
-    what: 'a user who has gone',
+    what: 'a deleted user',
     writes: true,
     cases: () => [{ name: 'nothing', bytes: request('GET', '/account'), ...noContext }],
     after: async ({ api, attacker }) => {
@@ -246,7 +249,7 @@ export const bearerRows: Row[] = [
   },
   {
     id: 'BRR-10',
-    what: 'an application that has gone',
+    what: 'a deleted application',
     writes: true,
     cases: () => [{ name: 'nothing', bytes: request('GET', '/account'), ...noContext }],
     after: async ({ api, attacker }) => {
@@ -279,7 +282,7 @@ export const bearerRows: Row[] = [
   },
   {
     id: 'BRR-17',
-    what: 'headers by which somebody could pass for somebody else',
+    what: 'headers that could give a caller another identity',
     cases: async ({ api, table, victim }) => {
       const path = `/domains/${table.domainId}`;
       const plain = await exchange(request('GET', path, { token: api.token }));
@@ -318,7 +321,7 @@ export const bearerRows: Row[] = [
 const one = Buffer.concat([Buffer.alloc(31), Buffer.from([1])]);
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-// 64 bytes are 86 letters, of whose last one four bits stand for nothing.
+// 64 bytes are 86 letters; four bits of the last letter are unused.
 const otherLastBits = (signature: string) =>
   signature.slice(0, -1) + alphabet[alphabet.indexOf(signature.at(-1) as string) ^ 1];
 
@@ -330,7 +333,7 @@ function asDer(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x30, both.length]), both]);
 }
 
-/** Tokens that bring their own key along, or say where it is. */
+/** Tokens that carry their own key, or an address of it. */
 function ownKeys(header: World['forge']['header'], claims: World['forge']['claims']): [string, string][] {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: header.kid, alg: 'ES256', use: 'sig' };
@@ -340,6 +343,6 @@ function ownKeys(header: World['forge']['header'], claims: World['forge']['claim
     ['a key of its own under another name', signed(privateKey, { ...header, kid: 'mine', jwk }, claims)],
     ['a place of keys of its own', signed(privateKey, { ...header, jku: where }, claims)],
     ['a certificate of its own', signed(privateKey, { ...header, x5u: where, x5c: ['AAAA'] }, claims)],
-    ["nobody's key", signed(privateKey, header, claims)],
+    ['a key of no service', signed(privateKey, header, claims)],
   ];
 }

@@ -1,4 +1,4 @@
-// Group 6, bodies that are JSON: numbers, names and texts that are not what they seem.
+// Group 6, JSON bodies: numbers, names and texts that readers may take for others.
 import { type Case, each, type Row } from './rows.ts';
 import { exchange, request } from './wire.ts';
 import type { World } from './world.ts';
@@ -9,7 +9,7 @@ const record = (world: World, values: string) =>
 const grid = (world: World, more: string) =>
   post(world, '/table_data/grid', `{"table_definition_id":${world.table.id},"startRow":0,"endRow":10,${more}}`);
 
-/** What 2 to the 53rd and 1 is rounded to by whoever reads it as a double, and its like. */
+/** Numbers that a reader of doubles rounds, such as 2^53 + 1. */
 const inexact = ['9007199254740993', '9223372036854775807', '9223372036854775808', '18446744073709551617', '1e30'];
 
 export const bodyRows: Row[] = [
@@ -141,7 +141,7 @@ export const bodyRows: Row[] = [
       ...each(['12345678901234567.89', '0.10', '-9007199254740993.01', '"12345678901234567.89"'], (n) => ({
         bytes: record(world, `{"code":"D${n.replace(/\W/g, '').slice(-8)}${n.length}","amount":${n}}`),
         status: 201,
-        // As it was written: a reader who has decimals reads the same.
+        // As it was written: a reader of decimals reads the same number.
         wrong: ({ body }) => (body.includes(n.replaceAll('"', '')) ? undefined : 'is stored as another number'),
       })),
       ...each(['1.005', '12345678901234567890123456789.01', '1e-3', '1e40', '"NaN"', '"Infinity"', '"1,5"'], (n) => ({
@@ -226,7 +226,7 @@ export const bodyRows: Row[] = [
           'Caf\u00e9\u00a0\u{1f600}',
           '\u{ff23}af\u00e9 \u{1f600}',
         ].map(refused),
-        made('C\u0430f\u00e9 \u{1f600}'), // a Cyrillic letter is another name; nobody can tell but a reader of code points
+        made('C\u0430f\u00e9 \u{1f600}'), // with a Cyrillic letter it is another name; only the code points differ
         made('\u202eevil\u202c'),
         refused('evil'),
         ...['', ' ', '\u200b', '\u00a0\u2003', '\u202e\u202c', 'nul\u0000'].map(refused),
@@ -236,7 +236,7 @@ export const bodyRows: Row[] = [
       ];
     },
     after: async ({ api: { token }, victimApi }) => {
-      // Another account has its own names.
+      // The other account sees only its own names.
       const answer = await exchange(request('GET', '/domains?q=name:contains:evil', { token: victimApi.token }));
       expect(JSON.parse(answer.body)).toMatchObject({ data: [] });
       expect((await exchange(request('GET', '/domains?q=name:eq:Caf%C3%A9%20%F0%9F%98%80', { token }))).status).toBe(

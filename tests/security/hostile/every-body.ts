@@ -1,16 +1,18 @@
-// Group 6 at every operation of the document that takes a body, named or not: what is no JSON object in UTF-8, said to be one, is
-// refused before anything is done.
+// Group 6 at every operation of the document that takes a body: a body declared as JSON that is not
+// a JSON object in UTF-8 is refused before anything is done.
 import { type Operation, readOperations } from '../isolation/operations.ts';
 import { type Case, each, type Row } from './rows.ts';
 import { request } from './wire.ts';
 
-const nobodys = 2_147_483_647;
+const unknownId = 2_147_483_647;
 const operations = readOperations().filter(({ method, takesFile }) => method !== 'GET' && !takesFile);
-const pathOf = ({ path }: Operation) => path.replace(/\{\w+\}/g, String(nobodys));
+const pathOf = ({ path }: Operation) => path.replace(/\{\w+\}/g, String(unknownId));
 
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
-/** No JSON, or JSON that two readers would read differently: known without looking at anything else. */
+/**
+ * Not JSON, or JSON that two readers would read differently: refused before the operation matters.
+ */
 const broken: [string, Buffer][] = [
   ['half an object', bytes('{"a":')],
   ['two values', bytes('{}{}')],
@@ -76,7 +78,7 @@ const toEach = (inputs: [string, Buffer][], status: number[]): Row['cases'] => {
     );
 };
 
-// On those that make something, nothing is missing but sense, so nothing else can be what is refused.
+// The body is valid for no operation; where the address has an id, that is unknown too.
 const refused = [400, 403, 404, 422];
 
 export const everyBodyRows: Row[] = [
@@ -105,7 +107,7 @@ export const everyBodyRows: Row[] = [
         ['constructor', bytes('{"constructor":{"prototype":{"polluted":true}}}')],
         ['toString', bytes('{"toString":"polluted","valueOf":1,"hasOwnProperty":null}')],
         ['prototype in brackets', bytes('{"a[__proto__]":{"polluted":true},"__proto__[a]":1}')],
-        ['a property that nobody knows', bytes('{"polluted":true}')],
+        ['an unknown property', bytes('{"polluted":true}')],
       ],
       refused,
     ),

@@ -1,32 +1,33 @@
-// What has to be true of each answer, whatever was asked (U1 to U3).
+// What holds of every answer, whatever the request (U1 to U3).
 import type { Case } from './rows.ts';
 import type { Answer } from './wire.ts';
 
-// U3: nothing of how it is made. What the request itself said may be repeated.
+// U3: nothing of the implementation. Texts of the request itself may be repeated.
 const insides = [
   /\bat [\w.<>]+ \(|\.[jt]s:\d+|node_modules|node:internal|\bE(?:CONN|PIPE|NOENT|HOST)\w+|\bHPE_\w+|127\.0\.0\.1/g,
   /\bselect .+ from\b|\binsert into\b|\bpg_\w+|postgres|prisma|sqlstate|http-proxy|\b(?:jose|zod|grpc|express|pino)\b/gi,
 ];
 
-/** What of that, or of what the case expects, an answer breaks; empty: nothing. */
+/** The violations of an answer: of these rules, or of what its case expects. */
 export function faultsOf(tried: Case, answer: Answer): string[] {
   const { status, headers, body, count, isClosed } = answer;
   const faults: string[] = [];
   const expected = [tried.status].flat() as number[];
   if (!expected.includes(status)) faults.push(`answered ${status} instead of ${expected.join(' or ')}`);
-  if (status >= 500) faults.push('blames us');
+  if (status >= 500) faults.push('is a server error');
   if (!isClosed) faults.push('left the connection open');
   if (count > 1) faults.push(`was answered ${count} times`);
-  if (status >= 400 && body !== '' && !isContractBody(body)) faults.push("has not the contract's body");
-  if (status !== 0 && headers['x-content-type-options'] !== 'nosniff') faults.push('may be taken for something else');
+  if (status >= 400 && body !== '' && !isContractBody(body)) faults.push("lacks the contract's body");
+  if (status !== 0 && headers['x-content-type-options'] !== 'nosniff')
+    faults.push('lacks X-Content-Type-Options: nosniff');
   const sent = tried.bytes.toString('latin1');
   const isOfApi = /^\w+ \/api\/v1\//.test(sent) && status !== 0;
-  if (isOfApi && headers['cache-control'] !== 'no-store') faults.push('may be kept by caches');
-  const told = insides
+  if (isOfApi && headers['cache-control'] !== 'no-store') faults.push('may be cached');
+  const leaked = insides
     .flatMap((inside) => [...body.matchAll(inside)])
     .map(([match]) => match)
     .filter((match) => !sent.includes(match));
-  if (status >= 400 && told.length > 0) faults.push(`tells of ${told.join(', ')}`);
+  if (status >= 400 && leaked.length > 0) faults.push(`leaks ${leaked.join(', ')}`);
   if (tried.says !== undefined && !(typeof tried.says === 'string' ? body.includes(tried.says) : tried.says.test(body)))
     faults.push(`does not say ${tried.says}`);
   for (const [name, pattern] of Object.entries(tried.headers ?? {}))

@@ -1,4 +1,4 @@
-// Tokens as somebody would make them who has the system's own key, or believes he has: right in everything but one thing.
+// Forged tokens, signed with the system's own key or another: right in everything but one thing.
 import { createDecipheriv, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,14 +8,14 @@ import type { Stores } from '@almanac/testkit/system/stored-state';
 type Part = Record<string, unknown>;
 
 export type Forge = {
-  /** What stands in a good token. */
+  /** The claims of a good token. */
   claims: Part;
   header: Part;
   /** Signed with identity's own key; a member that is undefined is left out. */
   token(claims?: Part, header?: Part): string;
 };
 
-/** Takes the key with which a good token was signed out of identity's database. */
+/** Reads the key that signed a good token from identity's database. */
 export async function openForge(stores: Stores, home: string, good: string): Promise<Forge> {
   const [header, claims] = good.split('.').slice(0, 2).map(decode) as [Part, Part];
   const [row] = await stores.query('identity', 'select private_key from signing_key where kid = $1', [header.kid]);
@@ -32,7 +32,7 @@ export async function openForge(stores: Stores, home: string, good: string): Pro
   };
 }
 
-/** As identity keeps it: nonce, tag and text of AES-256-GCM, bound to the key's id. */
+/** As identity stores it: nonce, tag and ciphertext of AES-256-GCM, bound to the key's id. */
 function openKey(encryptionKey: string, kid: string, sealed: Buffer): KeyObject {
   const cipher = createDecipheriv('aes-256-gcm', Buffer.from(encryptionKey, 'base64url'), sealed.subarray(0, 12))
     .setAAD(Buffer.from(kid))

@@ -1,4 +1,5 @@
-// Group 5, HTTP itself: what two parties could read differently is refused by the first, and what stands still is ended.
+// Group 5, HTTP itself: what two readers could read differently is refused by the first, and
+// stalled connections are ended.
 import { gzipSync } from 'node:zlib';
 import { type Case, each, type Row } from './rows.ts';
 import { bearer, exchange, head, last, rawRequest, request } from './wire.ts';
@@ -7,7 +8,8 @@ import type { World } from './world.ts';
 const host = 'Host: almanac.test';
 const join = (...parts: (string | Buffer)[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
-// Would make a domain if anybody took it for a request; nothing of the attacker's may have changed after the row.
+// Would make a domain if any reader took it for a request; after the row the attacker's account
+// must be unchanged.
 const smuggled = ({ api: { token } }: World) =>
   request('POST', '/domains', { token, body: '{"domain":{"name":"smuggled"}}' });
 
@@ -115,7 +117,8 @@ export const framingRows: Row[] = [
           (line) => `the line ${JSON.stringify(line)}`,
         ),
         { name: 'a line without a version', bytes: head('GET /api/v1/domains', host), ...closed },
-        // Blanks are no part of an address, however many; what is served is what was read.
+        // Spaces are no part of an address, however many; the address that is checked is the one
+        // served.
         { name: 'two blanks', bytes: head('GET  /api/v1/domains  HTTP/1.1', host, last), status: [400, 401] },
       ];
     },

@@ -1,5 +1,6 @@
-// Hostile input at the edge: tokens, HTTP itself, bodies and parameters. Each row is a class of input with its relatives; after every
-// answer and every row the same things have to be true (faults.ts, world.ts). A new case is a line in one of the tables.
+// Hostile input at the edge: tokens, HTTP itself, bodies and parameters. Each row is a class of
+// similar inputs; the same things hold after every answer and every row (faults.ts, world.ts). A
+// new case is a line in one of the tables.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@almanac/testkit/eventually';
 import { bearerRows } from './bearer.ts';
@@ -40,14 +41,14 @@ describe.each(groups)('%s', (_group, rows) => {
       if (faults.length > 0) surprises.push({ tried: tried.name, faults });
     }
     expect(surprises).toEqual([]);
-    if (row.free) expect(await world.bookedCalls()).toBe(booked + 1); // the one that asked before
+    if (row.free) expect(await world.bookedCalls()).toBe(booked + 1); // the count before the row
     await row.after?.(world);
     await world.expectUnharmed(row.writes === true);
   });
 });
 
-// U8. Which calls are written down, and how often, is the audit log's business (gateway's tests).
-it('whatever was refused for want of a scope or a right stands in the audit log', async () => {
+// U8. Which calls are recorded, and how often, the gateway's tests of the audit log show.
+it('every refusal for a missing scope or right is in the audit log', async () => {
   const path = '/audit_events?q=action:eq:access.refused&per_page=1000';
   type Entry = { result: string; after: { method: string } };
   await eventually(async () => {
@@ -59,7 +60,7 @@ it('whatever was refused for want of a scope or a right stands in the audit log'
 
 const mostTries = 100;
 
-// An account that calls too often is told when to come again; that isn't what is tried here.
+// A throttled account waits as Retry-After says; throttling isn't what these tests try.
 async function ask(tried: Case): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await exchange(tried.bytes);

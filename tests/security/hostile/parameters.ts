@@ -1,4 +1,4 @@
-// Group 6, parameters of lists: pages, searches and orders that ask for more than there is to see.
+// Group 6, parameters of lists: pages, searches and orders beyond what there is.
 import { readOperations } from '../isolation/operations.ts';
 import { each, type Row } from './rows.ts';
 import { request } from './wire.ts';
@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 const operations = readOperations().filter(({ item, path }) => item && !path.includes('{'));
 
-/** The addresses of all lists, ready for one parameter more. */
+/** The addresses of all lists, ready for one more parameter. */
 const listsOf = ({ table }: World) =>
   operations.map(({ path, parameters }) => {
     const isOfTable = parameters.some(({ name }) => name === 'table_definition_id');
@@ -58,7 +58,7 @@ export const parameterRows: Row[] = [
         ...each(
           ['999999999', '2147483648', '9223372036854775808', '9'.repeat(400)],
           (page) => ({ bytes: get(world, `${list}page=${page}&per_page=1000`), status: 200, wrong: findsNothing }),
-          (page) => `${list}: the page ${page.slice(0, 30)}, that nobody will reach`,
+          (page) => `${list}: the page ${page.slice(0, 30)} beyond the last`,
         ),
       ]),
   },

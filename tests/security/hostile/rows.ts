@@ -1,4 +1,5 @@
-// How the classes of hostile input are written down: one row for each, with the inputs of its family and what has to hold after them.
+// The table of hostile input: a row for each class, with the inputs of its family and what holds
+// after them.
 
 import type { Answer } from './wire.ts';
 import type { World } from './world.ts';
@@ -8,11 +9,11 @@ export type Case = {
   name: string;
   bytes: string | Buffer;
   status: number | readonly number[];
-  /** Stands in the answer's body. */
+  /** Is in the answer's body. */
   says?: string | RegExp;
-  /** What stands in these headers of the answer. */
+  /** Patterns of headers of the answer. */
   headers?: Record<string, RegExp>;
-  /** What else has to be true of the answer: says what is wrong. */
+  /** A further check of the answer: returns the problem. */
   wrong?(answer: Answer): string | undefined;
 };
 
@@ -20,12 +21,12 @@ export type Row = {
   /** Of the class; inputs of one kind are one row. */
   id: string;
   what: string;
-  /** Some of the inputs are good after all, so what the attacker owns may change. */
+  /** Some of the inputs are valid, so the attacker's own account may change. */
   writes?: true;
   /** None of the inputs takes a call of the allowance. */
   free?: true;
   cases(world: World): Case[] | Promise<Case[]>;
-  /** What else has to be true when all have been answered. */
+  /** A further check when all inputs are answered. */
   after?(world: World): Promise<void>;
 };
 

@@ -1,4 +1,5 @@
-// Group 4, scopes and plans: each operation of the document with each scope alone, and whatever only looks like a scope.
+// Group 4, scopes and plans: each operation of the document with each scope alone, and texts that
+// look like scopes.
 import { signInMachine } from '@almanac/api-client/sign-in';
 import { givenAccount, mainBranchId } from '@almanac/testkit/system/builders';
 import { type Operation, readOperations } from '../isolation/operations.ts';
@@ -27,7 +28,7 @@ export const scopeRows: Row[] = [
           const name = `${operation.name} with ${scope}`;
           if (!may)
             return { name, bytes, status: 403, says: JSON.stringify({ error: needs(operation.scope) }).slice(1, -1) };
-          // Nothing of anybody's is named and nothing is sent, so nothing is done.
+          // The request names nothing that exists and sends nothing, so nothing is done.
           const status = [200, 400, 401, 403, 404, 415, 422];
           const wrong: Case['wrong'] = ({ status, body }) =>
             status === 403 && body.includes('Insufficient scope') ? 'has the scope' : undefined;

@@ -1,4 +1,4 @@
-// Requests as bytes, since HTTP clients tidy up what they are given, and what came back, since they also tidy up that.
+// Requests and answers as bytes, since HTTP clients normalize both.
 import { connect } from 'node:net';
 import { baseUrl } from '@almanac/testkit/system/builders';
 
@@ -8,18 +8,18 @@ export type Answer = {
   /** Names in lower case. */
   headers: Record<string, string>;
   body: string;
-  /** How many answers came; an interim one (1xx) is none. */
+  /** The number of answers; an interim one (1xx) doesn't count. */
   count: number;
-  /** Whether the connection was closed afterwards, and not left to wait for more. */
+  /** Whether the connection was closed afterwards, instead of waiting for more. */
   isClosed: boolean;
 };
 
 type Parts = {
   token?: string;
-  /** Further lines of the head, as they are. */
+  /** Further lines of the head, sent unchanged. */
   lines?: string[];
   body?: string | Buffer;
-  /** Of the body; null: none is said. */
+  /** Of the body; null: no Content-Type is sent. */
   type?: string | null;
 };
 
@@ -49,7 +49,7 @@ export const bearer = (token?: string) => (token === undefined ? [] : [`Authoriz
 
 const patienceMs = 60_000;
 
-/** Sends bytes as they are and reads until the connection is closed. */
+/** Sends bytes unchanged and reads until the connection is closed. */
 export function exchange(bytes: string | Buffer): Promise<Answer> {
   const { hostname, port } = new URL(baseUrl());
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
-// Two accounts on one system: one tries everything, the other must not feel anything of it. And what has to be true whatever was
-// tried (U1 to U8): of each answer, and of the system after each row.
+// Two accounts on one system: one tries everything, the other must not notice. And what holds of
+// the system after each row, whatever was tried (U4 to U8).
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,22 +18,22 @@ export type World = {
   stores: Stores;
   forge: Forge;
   attacker: Account;
-  /** The attacker's ways in: a person, who administers the account, and the application by itself. */
+  /** The attacker's callers: a person, who administers the account, and the application alone. */
   api: Api;
   machine: Api;
   /** A table of the attacker's, with a row in it. */
   table: DeployedTable;
   row: number;
-  /** The account that must not feel anything. */
+  /** The account that must not notice anything. */
   victim: Account;
   victimApi: Api;
   /** Process ids by name. */
   processes(): Record<string, number>;
-  /** Calls of the attacker's that were booked before this one, which is the next. */
+  /** The attacker's calls that were booked before this one; reading the count takes a call too. */
   bookedCalls(): Promise<number>;
-  /** Remembers how everything is. */
+  /** Records the state before a row. */
   begin(): Promise<void>;
-  /** Throws when something is not as it was at `begin`; `mayChange`: of what the attacker owns. */
+  /** Throws when something differs from `begin`; `mayChange`: the attacker's own account may. */
   expectUnharmed(mayChange: boolean): Promise<void>;
   end(): Promise<void>;
 };
@@ -45,7 +45,7 @@ const columns = [
   { name: 'amount', data_type: 'decimal', length: 30, scale: 2 },
 ];
 
-/** Makes both accounts, with tables, rows and a domain of equal names, and begins to probe. */
+/** Makes both accounts, with tables, rows and a domain of equal names, and starts the probe. */
 export async function givenWorld(): Promise<World> {
   const system = await givenLocalSystem();
   const stores = await openStores(system.home);
@@ -79,7 +79,8 @@ export async function givenWorld(): Promise<World> {
       for (const { id } of [attacker, victim]) states.set(id, await stores.stateOf(id));
     },
     expectUnharmed: async (mayChange) => {
-      // Calls are counted, and refusals noted; all else of an account changes by its own calls only.
+      // Calls are counted and refusals recorded; the rest of an account changes by its own calls
+      // only.
       const isKept = (name: string) => !/^billing\.|^identity\.audit_event/.test(name);
       for (const { id } of mayChange ? [victim] : [attacker, victim]) {
         const [was, is] = [states.get(id) as StoredState, await stores.stateOf(id)];
@@ -88,7 +89,7 @@ export async function givenWorld(): Promise<World> {
       }
       await probe.expectServed();
       logs.expectNoSecret();
-      expect(pids()).toEqual(before); // nothing has ended and been started again
+      expect(pids()).toEqual(before); // no process was restarted
       for (const [name, limit] of Object.entries(memoryLimits())) {
         const megabytes = residentMegabytes(before[name] as number);
         expect({ name, limit, isWithin: megabytes < limit }).toEqual({ name, limit, isWithin: true });
@@ -110,7 +111,7 @@ async function givenTable(account: Account) {
   return { api, table, row: record.svc_sk as number };
 }
 
-// U5: another account asks all the time, and is always answered. How long it took is the bench's business.
+// U5: the other account calls all the time, and is always served. Latency is measured by the bench.
 function startProbe(api: Api) {
   const failures: unknown[] = [];
   let served = 0;
@@ -127,7 +128,7 @@ function startProbe(api: Api) {
     }
   })();
   return {
-    /** All were answered, and one more is. */
+    /** Every probe was served, and one more is. */
     expectServed: async () => {
       const before = served;
       await eventually(() => expect(served + failures.length).toBeGreaterThan(before));
@@ -140,7 +141,7 @@ function startProbe(api: Api) {
   };
 }
 
-// U6: what was sent stands in no line. The whole run is looked through once more at its end, for what is written later.
+// U6: no log line has a token. The whole run is searched again at its end, for lines written later.
 function watchLogs(home: string, tokens: string[]) {
   const secrets = tokens.map((value): Secret => ({ kind: 'a token', value }));
   for (const secret of secrets) runWatcher.secret(secret);
@@ -162,7 +163,7 @@ function watchLogs(home: string, tokens: string[]) {
   };
 }
 
-// U7: the limits are those of the deployment.
+// U7: the memory limits are those of the deployment.
 function memoryLimits(): Record<string, number> {
   const manifests = resolve(import.meta.dirname, '../../../deploy/k8s');
   const units: Record<string, number> = { Mi: 1, Gi: 1_024 };

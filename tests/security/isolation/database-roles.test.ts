@@ -1,4 +1,5 @@
-// Each service has a database of its own and a role that can do nothing outside of it: what breaks one service opens no other.
+// Each service has a database of its own and a role with no rights outside it: a breach of one
+// service opens no other.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
@@ -20,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => system?.stop());
 
-/** What a statement answers, or the SQLSTATE that refuses it. */
+/** The answer of a statement, or the SQLSTATE that refuses it. */
 async function ask(role: string, database: string, text: string): Promise<unknown> {
   const client = new pg.Client({ connectionString: urlOf(role, database) });
   client.on('error', () => {});

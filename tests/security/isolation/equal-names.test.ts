@@ -1,4 +1,5 @@
-// Two accounts that use the same names, keys and codes at the same time never meet: in lists, in rows, in files.
+// Two accounts with the same names, keys and codes never see each other's: in lists, in rows, in
+// files.
 import { request } from 'node:http';
 import type { Api } from '@almanac/api-client/api';
 import { openStores, type StoredState, type Stores } from '@almanac/testkit/system/stored-state';
@@ -41,7 +42,7 @@ describe('two accounts with equal names', () => {
       expect(JSON.stringify(theirs)).not.toContain(second.mark);
     });
 
-    it('when they ask for a name that both use', async () => {
+    it('when they search for a name that both use', async () => {
       const named = [
         ['/table_definitions', 'name', first.shared.name],
         ['/deployed_table_definitions', 'key', first.shared.key],
@@ -58,7 +59,7 @@ describe('two accounts with equal names', () => {
       }
     });
 
-    it('when they ask for the rows of a key that both use', async () => {
+    it('when they read the rows of a key that both use', async () => {
       for (const { user, shared, owned, mark } of [first, second]) {
         const key = { table_definition_key: shared.key, branch_id: owned['main branch'] };
         const grid = await user.post('/table_data/grid', { ...key, startRow: 0, endRow: 100 });
@@ -107,7 +108,7 @@ describe('two accounts with equal names', () => {
     ).toBe(200);
   });
 
-  describe('reach no file of the other by a link of their own', () => {
+  describe('reach no file of the other by an altered link of their own', () => {
     let before: StoredState;
     let theirs: { get: URL; put: URL };
     let ours: { get: URL; put: URL };
@@ -184,7 +185,7 @@ async function everything(api: Api, path: string): Promise<Item[]> {
   return (await api.get<{ data: Item[] }>(`${path}?per_page=1000`)).data;
 }
 
-// fetch would tidy the path up.
+// fetch would normalize the path.
 function getExactly({ hostname, port }: URL, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, path, agent: false }, (answer) => {

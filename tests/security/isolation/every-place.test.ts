@@ -1,11 +1,12 @@
-// Whatever identifier of another account stands wherever one can stand, the answer is the one to an identifier that nobody ever
-// had, and nothing changes. Made from docs/openapi.json: a new endpoint is tried as soon as it is there.
+// Wherever an identifier can be given, one of another account gets the same answer as one that
+// never existed, and nothing changes. Made from docs/openapi.json, so that a new endpoint is tried
+// as soon as it is documented.
 import type { Api } from '@almanac/api-client/api';
 import { openStores, type StoredState, type Stores } from '@almanac/testkit/system/stored-state';
 import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import { findPlaces, type Operation, placeName, readOperations } from './operations.ts';
 import { kindsAt, unusedDeclarations, withoutBranching } from './places.ts';
-import { ask, type Choice, type Form, forms, makeRequest, type Told } from './requests.ts';
+import { ask, type Choice, type Form, forms, makeRequest, type RawAnswer } from './requests.ts';
 import { type Try, triesOf } from './tries.ts';
 import { givenSmallAccount, givenTwins, never, type Side, settle, type Twin } from './twins.ts';
 
@@ -49,7 +50,7 @@ describe('an identifier of another account', () => {
     await system?.stop();
   });
 
-  // A change is told once, by the test that made it.
+  // A change is reported once, by the test that made it.
   const expectUnchanged = async ({ account }: Side, leftOut = /^$/) => {
     const [was, is] = [before.get(account.id) as StoredState, await stores.stateOf(account.id)];
     before.set(account.id, is);
@@ -59,22 +60,22 @@ describe('an identifier of another account', () => {
   };
 
   const refused = async (side: Side, caller: Api, { operation, choose }: Try, form: Form) => {
-    const [theirs, nobodys] = [victim.owned, never].map((whose) => choose(whose, side.owned)) as [Choice[], Choice[]];
-    const [answer, toNobodys] = (await Promise.all(
-      [theirs, nobodys].map((choices) => ask(caller, makeRequest(operation, choices, side.owned, form))),
-    )) as [Told, Told];
-    expect(withoutGiven(answer, theirs)).toEqual(withoutGiven(toNobodys, nobodys));
+    const [theirs, unknown] = [victim.owned, never].map((whose) => choose(whose, side.owned)) as [Choice[], Choice[]];
+    const [answer, toUnknown] = (await Promise.all(
+      [theirs, unknown].map((choices) => ask(caller, makeRequest(operation, choices, side.owned, form))),
+    )) as [RawAnswer, RawAnswer];
+    expect(withoutGiven(answer, theirs)).toEqual(withoutGiven(toUnknown, unknown));
     expect(answer.text).not.toContain(victim.mark);
     return answer;
   };
 
   describe.each(withTries)('$name', ({ operation, tries }) => {
-    // Reading is looked after once for all ways, whatever could write after each.
+    // Reads are checked once for all tries, calls that could write after each.
     const afterCalls = operation.method === 'GET' ? afterAll : afterEach;
     afterCalls(async () => {
       await Promise.all([
         expectUnchanged(victim),
-        expectUnchanged(attacker, /^billing\.|^identity\.audit_event/), // its own calls count, and refusals are noted
+        expectUnchanged(attacker, /^billing\.|^identity\.audit_event/), // its own calls are counted, and refusals recorded
       ]);
     });
 
@@ -91,38 +92,38 @@ describe('an identifier of another account', () => {
   });
 
   it('is not charged for any of this', async () => {
-    const { data } = await attacker.user.get('/usage?per_page=1000'); // books first what was called until now
+    const { data } = await attacker.user.get('/usage?per_page=1000'); // books the calls so far first
     expect(data.reduce((sum: number, { calls }: { calls: number }) => sum + calls, 0)).toBeGreaterThan(
       withTries.length,
     );
     await expectUnchanged(victim);
   });
 
-  // Otherwise a request that is refused for another reason would pass all of the above.
-  describe('is refused for being another account’s: one’s own is answered otherwise', () => {
+  // Shows that the tests above can fail: a request refused for another reason would pass them all.
+  describe('is refused because it is another account’s: one’s own gets another answer', () => {
     const batch = 'POST /table_data/batch';
     const endings = /^DELETE|\/(remove|complete|upload_complete|delete_records|regenerate_secret)$/;
-    // What ends something comes last, and what lies inside of something else before it.
+    // Calls that end something come last, those on inner resources before those on outer ones.
     const rank = ({ name, operation }: { name: string; operation: Operation }) =>
       endings.test(name) ? 1 / operation.path.length : name === batch ? 1e-6 : 0;
     const inOrder = [...withTries].sort((a, b) => rank(a) - rank(b));
 
     it.each(inOrder)('$name', async ({ operation, name, tries }) => {
       const side = withoutBranching.has(name) ? small : attacker;
-      // The last of a batch names a row that the one before has deleted.
+      // The last try of a batch names a row that the one before has deleted.
       for (const tried of endings.test(name) ? tries.slice(0, 1) : tries.slice(0, name === batch ? -1 : undefined)) {
         if (withoutOwn.has(`${name} ${tried.name}`)) continue;
-        const [own, nobodys] = [side.owned, never].map((whose) => tried.choose(whose, side.owned)) as [
+        const [own, unknown] = [side.owned, never].map((whose) => tried.choose(whose, side.owned)) as [
           Choice[],
           Choice[],
         ];
-        const toNobodys = await ask(side.user, makeRequest(operation, nobodys, side.owned));
+        const toUnknown = await ask(side.user, makeRequest(operation, unknown, side.owned));
         const answer = await ask(side.user, makeRequest(operation, own, side.owned));
         const isUnknownField = answer.status === 400 && own.every(({ place }) => place.where === 'filter');
         if (!isUnknownField)
           expect({ tried: tried.name, ...withoutGiven(answer, own) }).not.toEqual({
             tried: tried.name,
-            ...withoutGiven(toNobodys, nobodys),
+            ...withoutGiven(toUnknown, unknown),
           });
       }
     });
@@ -137,8 +138,8 @@ const withoutOwn = new Set([
 
 const isNested = ({ place: { where, steps } }: Choice) => where === 'body' && steps.length > 1 && steps[1] !== '[]';
 
-/** The answer, but for the request's own identifiers where an error repeats them. */
-function withoutGiven({ status, text, headers }: Told, choices: Choice[]) {
+/** The answer without the request's own identifiers, which errors repeat. */
+function withoutGiven({ status, text, headers }: RawAnswer, choices: Choice[]) {
   if (status < 400) return { status, headers, text };
   const given = choices.flatMap(({ values }) => values.map(String));
   const named = given.map((value) => value.replace(/[^\w-]/g, '\\$&')).join('|');
@@ -146,10 +147,10 @@ function withoutGiven({ status, text, headers }: Told, choices: Choice[]) {
 }
 
 /**
- * What an identifier that nobody has is answered: parameters that name something are looked up (404), attributes are checked
- * (422), a list filtered by it is empty.
+ * The answer to an unknown identifier: a parameter that names something is looked up (404), an
+ * attribute is checked (422), a list filtered by it is empty.
  */
-function expectedOf(operation: Operation, choices: Choice[]): (answer: Told) => void {
+function expectedOf(operation: Operation, choices: Choice[]): (answer: RawAnswer) => void {
   const isFilter = choices.every(({ place: { where } }) => where === 'filter' || where === 'query');
   if (operation.item && isFilter)
     return ({ status, text }) => {

@@ -1,4 +1,5 @@
-// The operations of docs/openapi.json, and every place in their requests and lists where an identifier stands.
+// The operations of docs/openapi.json, and every place of an identifier in their requests and
+// lists.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -8,7 +9,7 @@ export type Schema = {
   enum?: unknown[];
   const?: unknown;
   anyOf?: Schema[];
-  /** Told apart by a property whose value is constant. */
+  /** Distinguished by a property with a constant value. */
   oneOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
@@ -25,13 +26,13 @@ export type Operation = {
   method: string;
   path: string;
   needsUser: boolean;
-  /** The one that a token needs. */
+  /** The scope that a token needs. */
   scope: string;
   parameters: Parameter[];
   body?: Schema;
   /** Sends a file instead of JSON. */
   takesFile: boolean;
-  /** What the list's items look like; absent when the operation is no list. */
+  /** The schema of a list's items; absent when the operation is no list. */
   item?: Schema;
 };
 
@@ -39,7 +40,10 @@ export type Place = {
   operation: Operation;
   where: 'path' | 'query' | 'header' | 'body' | 'filter';
   name: string;
-  /** In a body: the properties on the way, `[]` for the elements of an array, `<update>` for the alternative of that name. */
+  /**
+   * In a body: the path of properties, `[]` for the elements of an array, `<update>` for the
+   * alternative of that name.
+   */
   steps: string[];
 };
 
@@ -83,11 +87,12 @@ function describe(path: string, verb: string, documented: Documented): Operation
   };
 }
 
-// Every variable part of a path is an identifier, and whatever is called like one elsewhere; flags such as is_primary_key aren't.
+// Every variable part of a path is an identifier, as is any parameter or property with such a name;
+// flags such as is_primary_key aren't.
 const identifierName = /(^|[_-])(ids?|uuid|key|code)$/i;
 const isIdentifier = (name: string, schema: Schema) => identifierName.test(name) && schema.type !== 'boolean';
 
-/** Every place of the operation where an identifier stands, fields that its list may be filtered by (`q`) included. */
+/** Every place of an identifier in the operation, including fields that filter its list (`q`). */
 export function findPlaces(operation: Operation): Place[] {
   const parameters = operation.parameters
     .filter(({ name, in: where, schema }) => where === 'path' || isIdentifier(name, schema))

@@ -1,7 +1,11 @@
-// What the identifier at each place names. A place that isn't declared here fails its test, so that no endpoint is forgotten.
+// The kind of identifier at each place. A place without a declaration here fails its test, so that
+// no endpoint is omitted.
 import type { Place } from './operations.ts';
 
-/** What both accounts own (twins.ts); equal wherever two accounts may use the same name, key or code. */
+/**
+ * The resources of both accounts (twins.ts); equal wherever two accounts may use the same name, key
+ * or code.
+ */
 export type Kind =
   | 'domain'
   | 'branch'
@@ -32,7 +36,7 @@ export type Kind =
   | 'audit event'
   | 'request id';
 
-/** By the segment before it. */
+/** By the path segment before it. */
 const inPaths: Record<string, Kind[]> = {
   audit_events: ['audit event'],
   branches: ['branch', 'main branch'],
@@ -54,7 +58,7 @@ const inPaths: Record<string, Kind[]> = {
   users: ['user'],
 };
 
-/** The ids of lists whose items can't be asked for one by one. */
+/** The ids of lists whose items have no address of their own. */
 const onlyInLists: Record<string, Kind> = { permissions: 'permission' };
 
 /** In queries, bodies, and the fields that `q` may name. */
@@ -88,13 +92,15 @@ const byName: Record<string, Kind> = {
   uuid: 'table definition uuid',
 };
 
-/** Looked up nowhere: a caller's own words, which two accounts may choose alike. */
+/** Never looked up: a caller's own texts, which two accounts may choose alike. */
 const labels = new Set(['header Idempotency-Key', 'body correlation_code']);
 
 const segmentBefore = ({ operation, name }: Place) =>
   operation.path.split('/').at(operation.path.split('/').indexOf(`{${name}}`) - 1) as string;
 
-/** What may stand at the place; nothing for a label; undefined when nobody has said it. */
+/**
+ * The kinds of identifiers that the place takes: none for a label, undefined without a declaration.
+ */
 export function kindsAt(place: Place): Kind[] | undefined {
   const { where, name, operation } = place;
   if (labels.has(`${where} ${name}`)) return [];
@@ -106,7 +112,7 @@ export function kindsAt(place: Place): Kind[] | undefined {
   return kind && [kind];
 }
 
-/** What is declared above and stands nowhere any more. */
+/** Declarations above whose place no longer exists. */
 export function unusedDeclarations(places: Place[]): string[] {
   const segments = new Set(places.filter(({ where }) => where === 'path').map(segmentBefore));
   const names = new Set(places.map(({ name }) => name));
@@ -116,7 +122,10 @@ export function unusedDeclarations(places: Place[]): string[] {
   ];
 }
 
-/** What has to stand beside a place for it to mean anything: a key is one on a branch, and a branch beside a key names a table. */
+/**
+ * The other identifiers that a place needs: a key belongs to a branch, and a branch beside a key
+ * names a table.
+ */
 export function companionsOf({ operation: { path }, where, name }: Place, kind: Kind): Record<string, Kind> {
   if (where === 'path' && kind === 'table definition key') return { branch_id: 'main branch' };
   if (name === 'branch_id' && path.startsWith('/table_definitions/{id}')) return { id: 'key of both' };
@@ -125,5 +134,7 @@ export function companionsOf({ operation: { path }, where, name }: Place, kind: 
   return {};
 }
 
-/** Refused on plans with branching before anything is looked up; an account without tries them instead. */
+/**
+ * Refused on plans with branching before any look-up; the account on a plan without it tries them.
+ */
 export const withoutBranching = new Set(['POST /table_definitions/{id}/deploy']);

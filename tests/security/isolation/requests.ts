@@ -1,4 +1,5 @@
-// Makes requests from an operation's own schemas: identifiers as told, everything else as small and as right as can be.
+// Makes requests from an operation's own schemas: the given identifiers, everything else small and
+// valid.
 import type { Api } from '@almanac/api-client/api';
 import { unique } from '@almanac/testkit/system/builders';
 import { alternativeName, type Operation, type Parameter, type Place, type Schema } from './operations.ts';
@@ -7,14 +8,14 @@ import type { Owned } from './twins.ts';
 
 export type Request = { method: string; path: string; body?: unknown };
 
-/** An identifier at a place; several where a list is due. */
+/** An identifier at a place; several for a list. */
 export type Choice = { place: Place; kind: Kind; values: (number | string)[] };
 
-/** How the attributes of a body are written; all ways mean the same. */
+/** The notation of the attributes of a body; all mean the same. */
 export type Form = 'nested' | 'flat' | 'brackets';
 export const forms: Form[] = ['nested', 'flat', 'brackets'];
 
-// Values that a schema alone doesn't tell.
+// Values that a schema alone doesn't define.
 const samples: Record<string, () => unknown> = {
   name: () => `sample_${unique()}`,
   description: () => `sample ${unique()}`,
@@ -27,14 +28,15 @@ const samples: Record<string, () => unknown> = {
   resource_type: () => 'domain',
 };
 
-// Said even where they needn't be: a request that would change nothing can't show that nothing was changed.
-const alwaysSaid = ['name', 'description', 'comment', 'first_name'];
+// Sent even where they are optional: a request that would change nothing can't show that nothing
+// was changed.
+const alwaysSent = ['name', 'description', 'comment', 'first_name'];
 
-/** An answer as it came, but for what is another with every answer. */
-export type Told = { status: number; text: string; headers: string[] };
+/** An answer with the names of its headers; their values differ with every answer. */
+export type RawAnswer = { status: number; text: string; headers: string[] };
 
-/** Sends a request; the text is not read as JSON, since every byte counts. */
-export async function ask(api: Api, { method, path, body }: Request): Promise<Told> {
+/** Sends a request; the text is not parsed, since every byte matters. */
+export async function ask(api: Api, { method, path, body }: Request): Promise<RawAnswer> {
   const answer = await fetch(`${api.baseUrl}/api/v1${path}`, {
     method,
     headers: {
@@ -46,7 +48,7 @@ export async function ask(api: Api, { method, path, body }: Request): Promise<To
   return { status: answer.status, text: await answer.text(), headers: [...answer.headers.keys()] };
 }
 
-/** A request with these identifiers; those it needs besides are the owner's. */
+/** A request with these identifiers; further ones that it needs are the owner's. */
 export function makeRequest(operation: Operation, choices: Choice[], owned: Owned, form: Form = 'nested'): Request {
   return new RequestMaker(operation, choices, owned).make(form);
 }
@@ -68,12 +70,12 @@ class RequestMaker {
     const { operation } = this;
     const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(this.parameter(name)));
     const query = operation.parameters
-      .filter((parameter) => parameter.in === 'query' && this.isSaid(parameter))
+      .filter((parameter) => parameter.in === 'query' && this.isSent(parameter))
       .map(({ name }) => [name, String(this.parameter(name))]);
     for (const { place, values } of this.choices) {
       if (place.where !== 'filter') continue;
       query.push(['q', `${place.name}:eq:${values[0]}`]);
-      // The same number may be that of something else of one's own.
+      // The same number may be the id of another kind of the caller's resources.
       if (place.name === 'resource_id') query.push(['q', 'resource_type:eq:domain']);
     }
     const search = new URLSearchParams(query as [string, string][]).toString();
@@ -85,7 +87,7 @@ class RequestMaker {
     };
   }
 
-  private isSaid({ name, required }: Parameter): boolean {
+  private isSent({ name, required }: Parameter): boolean {
     return required || this.chosen('query', name) !== undefined || name in this.companions || this.isNaming(name);
   }
 
@@ -93,7 +95,7 @@ class RequestMaker {
     return this.choices.find(({ place }) => place.where === where && place.name === name);
   }
 
-  // Where a table may be named by id or by key, the id does it unless the key is tried.
+  // Where a table is named by id or by key, the request has the id unless the key is tried.
   private isNaming(name: string): boolean {
     const { parameters, body } = this.operation;
     const has = (other: string) =>
@@ -164,11 +166,11 @@ class RequestMaker {
   }
 
   private object(schema: Schema, steps: string[]): Record<string, unknown> {
-    const said = Object.entries(schema.properties ?? {}).filter(([name]) => {
-      const isNeeded = schema.required?.includes(name) || alwaysSaid.includes(name);
+    const sent = Object.entries(schema.properties ?? {}).filter(([name]) => {
+      const isNeeded = schema.required?.includes(name) || alwaysSent.includes(name);
       return this.leadsToChoice([...steps, name]) || isNeeded || name in this.companions || this.isNaming(name);
     });
-    return Object.fromEntries(said.map(([name, inner]) => [name, this.sample(inner, [...steps, name])]));
+    return Object.fromEntries(sent.map(([name, inner]) => [name, this.sample(inner, [...steps, name])]));
   }
 }
 

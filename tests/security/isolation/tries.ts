@@ -1,4 +1,4 @@
-// The ways in which a call of an operation can name what belongs to somebody else.
+// The ways in which a call of an operation can name a resource of another account.
 import { findPlaces, type Operation, type Place, placeName } from './operations.ts';
 import { type Kind, kindsAt } from './places.ts';
 import type { Choice } from './requests.ts';
@@ -7,7 +7,7 @@ import type { Owned } from './twins.ts';
 /** One way to name something of another account in a call. */
 export type Try = { name: string; operation: Operation; choose(whose: Owned, own: Owned): Choice[] };
 
-/** Every place by itself, lists mixed with identifiers of one's own, and all places together. */
+/** Every place alone, lists mixed with identifiers of the caller's own, and all places at once. */
 export function triesOf(operation: Operation): Try[] {
   const own = findPlaces(operation).filter((place) => kindsAt(place)?.length);
   const single = own.flatMap((place) =>
@@ -19,17 +19,17 @@ export function triesOf(operation: Operation): Try[] {
       return [alone, { name: `${name} beside own ones`, operation, choose: mixed }];
     }),
   );
-  const together = own.filter((place) => place.where !== 'filter' && !isOtherName(place, own));
-  if (together.length < 2) return single;
+  const combinable = own.filter((place) => place.where !== 'filter' && !isOtherName(place, own));
+  if (combinable.length < 2) return single;
   const choose: Try['choose'] = (whose) =>
-    together.map((place) => {
+    combinable.map((place) => {
       const [kind] = kindsAt(place) as [Kind];
       return { place, kind, values: [whose[kind]] };
     });
   return [...single, { name: 'all places at once', operation, choose }];
 }
 
-// A table is named by its id or by a key on a branch; both ways at once contradict each other.
+// A table is named by its id or by a key on a branch; both at once contradict each other.
 function isOtherName(place: Place, all: Place[]): boolean {
   const isById = all.some(({ name, where }) => name === 'table_definition_id' && where !== 'filter');
   return isById && all.some(({ name }) => name === 'table_definition_key')

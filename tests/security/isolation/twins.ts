@@ -1,31 +1,38 @@
-// Two accounts that own one of everything, made in turns so that their ids interleave, and equal wherever two accounts may be:
-// names, keys, e-mails, correlation codes, rows. Beside the equal ones each has some that only it has.
+// Two accounts that own one resource of every kind, made in turns so that their ids interleave.
+// Both use the same names, keys, e-mails, correlation codes and rows wherever two accounts may;
+// beside these each has some of its own.
 import { type Api, type Page, poll, upload } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, type Column, givenAccount, mainBranchId, unique } from '@almanac/testkit/system/builders';
 import type { Stores } from '@almanac/testkit/system/stored-state';
 import type { Kind } from './places.ts';
 
-/** An identifier of each kind; keys, codes and rows are such as the other account doesn't have, but for the key of both. */
+/**
+ * An identifier of each kind. Keys, codes and rows are ones that the other account lacks, except
+ * for `key of both`.
+ */
 export type Owned = Record<Kind, number | string>;
 
 /** An account and its callers: its administrator, and its application without a user. */
 export type Side = { account: Account; user: Api; machine: Api; owned: Owned };
 
 export type Twin = Side & {
-  /** The table both have by the same name and key; row `S` is in both, the first account has others after it. */
+  /**
+   * The table that both have by the same name and key; row `S` is in both, the first account has
+   * more after it.
+   */
   shared: { id: number; key: string; name: string; rows: number[] };
   /** In the table that `shared` refers to: a row `T` in both, and `ONLY1` in the first. */
   correlationCode: string;
   downloadUrl: string;
   uploadUrl: string;
-  /** A word in all that only this account should ever see. */
+  /** A text in all that only this account may see. */
   mark: string;
 };
 
 const neverId = 2_000_000_000;
 
-/** Identifiers of the same shape that nobody has. */
+/** Identifiers of the same form that never existed. */
 export const never: Owned = {
   domain: neverId,
   branch: neverId,
@@ -70,7 +77,9 @@ export async function givenTwins(): Promise<[Twin, Twin]> {
   return makers.map((maker) => maker.twin()) as [Twin, Twin];
 }
 
-/** An account on a plan without branching, with a draft of the same name as the twins' shared table. */
+/**
+ * An account on a plan without branching, with a draft of the same name as the twins' shared table.
+ */
 export async function givenSmallAccount(tableName: string): Promise<Side> {
   const account = await givenAccount({ plan: 'plus' });
   const [user, machine] = [await account.person(), await account.machine()];
@@ -85,10 +94,10 @@ export async function givenSmallAccount(tableName: string): Promise<Side> {
 
 const headCalls = new Map<number, number>();
 
-/** Waits until nothing that was asked for is still on its way, and every call of theirs is in the books. */
+/** Waits until no work is pending, and every call of these accounts is booked. */
 export async function settle(stores: Stores, sides: Side[]): Promise<void> {
   for (const { machine, account } of sides) {
-    // Nobody else asks by HEAD: once this one is booked, so are all calls before it.
+    // No other code calls HEAD: once this call is booked, so are all before it.
     const calls = (headCalls.get(account.id) ?? 0) + 1;
     headCalls.set(account.id, calls);
     await machine.send('HEAD', '/permissions');
@@ -212,7 +221,7 @@ class Maker {
       });
   }
 
-  /** A deployment that waits for somebody to deploy it. */
+  /** A deployment that is pending. */
   async pendingDeployment(): Promise<void> {
     const { user } = this.given;
     await user.patch(`/table_definitions/${this.lone.id}`, { table_definition: { description: this.mark } });
@@ -221,7 +230,7 @@ class Maker {
     this.owned.deployment = made.id;
   }
 
-  /** A promotion of the shared table that waits for somebody to promote it. */
+  /** A promotion of the shared table that is pending. */
   async pendingPromotion(): Promise<void> {
     const { user } = this.given;
     const branches = { from_branch_id: this.owned['main branch'], to_branch_id: this.owned.branch };
@@ -288,7 +297,7 @@ class Maker {
     Object.assign(this.owned, { application: id, secret: secrets.data[0]?.id });
   }
 
-  /** Those that came with the account. */
+  /** The ids of resources that came with the account. */
   async ids(): Promise<void> {
     const { user, account } = this.given;
     const { client_id } = account.application;

@@ -1,4 +1,5 @@
-// One person for each kind of the rights table, in the groups that the system has made, with a token of the authorization code flow.
+// One person for each kind of the rights table, in the groups that the system made, with a token of
+// the authorization code flow.
 import { type Api, createApi, type Page, poll } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import { type Kind, kinds } from '@almanac/testkit/rights-table';
@@ -13,10 +14,10 @@ type Group = {
   permissions: { action: string }[];
 };
 
-/** Where the groups are that the people join. */
+/** The resources whose groups the people join. */
 export type Home = { domainId: number; branchId: number; tableId: number };
 
-/** Calls for each kind, in the order of the table, with the ids of the people. */
+/** A client for each kind, in the order of the table, with the ids of the people. */
 export type People = { api: Api; id: number | undefined }[];
 
 export async function givenPeople(account: Account, admin: Api, home: Home): Promise<People> {
@@ -38,7 +39,7 @@ async function givenPerson(account: Account, admin: Api, { licence }: Kind, grou
   return { api: createApi(account.baseUrl, access_token), id };
 }
 
-/** Another person of the kind with this title, and what takes him out of his group again. */
+/** Another person of the kind with this title, with a call that removes them from their group. */
 export async function givenLeaver(account: Account, admin: Api, home: Home, title: (typeof kinds)[number]['title']) {
   const kind = kinds.find((each) => each.title === title) as Kind;
   const person = await givenPerson(account, admin, kind, await (await findGroups(admin, account.id, home))(kind));

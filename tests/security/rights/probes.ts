@@ -1,5 +1,6 @@
-// A call for every case of the rights table that changes nothing when it is allowed: the right is asked for before what is wrong with
-// the body, so a body that breaks a rule is 422 to who may, and 403 to who may not. What can't be tried like that is made for it.
+// A call for every case of the rights table that changes nothing when it is allowed. Rights are
+// checked before the body, so an invalid body is 422 for a caller with the right, and 403 without
+// it. Calls that can't be tried so get resources made for them.
 import { unique } from '@almanac/testkit/system/builders';
 import type { Office, World } from './world.ts';
 
@@ -8,11 +9,11 @@ type Call = { path: string; body?: unknown };
 
 export type Probe = {
   call: (at: Surroundings) => Call;
-  /** Where it would change something: a call on what is made for it, when it is allowed. */
+  /** For calls that would change something: makes a resource for the call, when it is allowed. */
   made?: (at: Surroundings) => Promise<Call>;
   /** The status when it is allowed. */
   allowed: number;
-  /** For a list: the id that it has to hold, or not. */
+  /** For a list: the id that it must contain, or must not. */
   shows?: (at: Surroundings) => number;
 };
 
@@ -110,7 +111,7 @@ export const probes: Record<string, Probe> = {
       return { path: `/oauth_applications/${id}/secrets`, body: {} };
     },
   },
-  // The last secret stays.
+  // The last secret can't be deleted.
   'DELETE /oauth_applications/{id}/secrets/{secret_id}': reads(
     ({ applicationId, secretId }) => `/oauth_applications/${applicationId}/secrets/${secretId}`,
     422,
@@ -136,7 +137,7 @@ export const probes: Record<string, Probe> = {
     200,
     () => ({ is_protected: true }), // as it is
   ),
-  // `main` stays, and so does the parent of another.
+  // `main` can't be deleted, nor can a parent of another branch.
   'DELETE /branches/{id}': reads(({ branchId }) => `/branches/${branchId}`, 422),
 
   'GET /table_definitions': lists('/table_definitions', ({ tableId }) => tableId),
@@ -150,7 +151,7 @@ export const probes: Record<string, Probe> = {
   ),
   'GET /table_definitions/{id}': reads(({ tableId }) => `/table_definitions/${tableId}`),
   'PATCH /table_definitions/{id}': sends(({ tableId }) => `/table_definitions/${tableId}`, 422, nameless),
-  // It is referred to.
+  // Another table refers to it.
   ...onEitherBranch(
     'DELETE /table_definitions/{id}',
     reads(({ tableId }) => `/table_definitions/${tableId}`, 422),
@@ -213,7 +214,7 @@ export const probes: Record<string, Probe> = {
     }),
   ),
   'GET /deployments/{id}': reads(({ deploymentId }) => `/deployments/${deploymentId}`),
-  // It is deployed, and can't be anything else any more.
+  // It is deployed, which is final.
   'POST /deployments/{id}/rehearse': sends(({ deploymentId }) => `/deployments/${deploymentId}/rehearse`, 422),
   'POST /deployments/{id}/send_request': sends(({ deploymentId }) => `/deployments/${deploymentId}/send_request`, 422),
   'POST /deployments/{id}/deploy on a protected branch': sends(
@@ -239,7 +240,7 @@ export const probes: Record<string, Probe> = {
     }),
   ),
   'GET /promotions/{id}': reads(({ promotionId }) => `/promotions/${promotionId}`),
-  // It is promoted, likewise.
+  // It is promoted, which is final.
   'POST /promotions/{id}/rehearse': sends(({ promotionId }) => `/promotions/${promotionId}/rehearse`, 422),
   'POST /promotions/{id}/send_request': sends(({ promotionId }) => `/promotions/${promotionId}/send_request`, 422),
   'POST /promotions/{id}/promote on a protected branch': sends(

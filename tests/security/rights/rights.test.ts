@@ -1,5 +1,6 @@
-// The rights table, tried: a person of every kind calls every operation, on what belongs to the domain and branch of his group and on what
-// doesn't. Whether a call is allowed shows in its status alone, so nothing is changed by it.
+// The rights table, tried: a person of every kind calls every operation, in the domain and branch
+// of their group and outside them. The status alone shows whether a call is allowed, so no call
+// changes anything.
 import type { Answer, Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Case, type Cell, expected, type Kind, kinds, operations } from '@almanac/testkit/rights-table';
@@ -37,7 +38,7 @@ beforeAll(async () => {
 });
 
 const titled = (title: string) => kinds.findIndex((kind) => kind.title === title);
-/** Who has made the deployment here. */
+/** Proposes the deployment of the first world. */
 const proposer = titled('domain Developers');
 
 const cases: [operation: string, Case][] = Object.entries(operations).flatMap(([operation, all]) =>
@@ -46,7 +47,10 @@ const cases: [operation: string, Case][] = Object.entries(operations).flatMap(([
 const nameOf = (operation: string, { when }: Case) => (when === undefined ? operation : `${operation} ${when}`);
 const isOpenBranch = ({ when }: Case) => when === 'on any other branch';
 
-/** Tries these cases with everybody in both worlds; answers what was met otherwise than the table says. */
+/**
+ * Tries these cases with people of every kind in both worlds; returns the outcomes that differ from
+ * the table.
+ */
 async function tryCases(chosen: [string, Case][]): Promise<Outcome[]> {
   const trials: Trial[] = chosen.flatMap(([operation, one]) =>
     kinds.flatMap((_, kind) => [true, false].map((isHere) => ({ operation, case: one, kind, here: isHere }))),
@@ -96,7 +100,7 @@ describe('the rights table', () => {
     expect(Object.keys(probes).toSorted()).toEqual(cases.map(([operation, one]) => nameOf(operation, one)).toSorted());
   });
 
-  it('holds for everybody, everywhere', async () => {
+  it('holds for every kind of caller, everywhere', async () => {
     expect(await tryCases(cases.filter(([, one]) => !isOpenBranch(one) && one.plan === undefined))).toEqual([]);
   });
 
@@ -145,7 +149,7 @@ describe('scopes and rights', () => {
 });
 
 describe('a right that is taken away', () => {
-  it('is gone with the event', async () => {
+  it('ends with the event', async () => {
     const viewer = await givenLeaver(account, admin, here, 'view on one table');
     const rows = () => viewer.api.send('GET', `/table_data?table_definition_id=${here.tableId}`);
     expect((await rows()).status).toBe(200);
@@ -153,7 +157,7 @@ describe('a right that is taken away', () => {
     await eventually(async () => expect((await rows()).status).toBe(403));
   });
 
-  it('is gone at once for the link to a file', async () => {
+  it('ends at once for the link to a file', async () => {
     const viewer = await givenLeaver(account, admin, here, 'domain Viewers');
     const show = () => viewer.api.send('GET', `/exports/${here.exportId}`);
     expect(await show()).toMatchObject({ status: 200, body: { download_url: expect.any(String) } });
@@ -161,7 +165,7 @@ describe('a right that is taken away', () => {
     expect((await show()).status).toBe(403);
   });
 
-  it('is gone at once for what needs approval', async () => {
+  it('ends at once for what needs approval', async () => {
     const approver = await givenLeaver(account, admin, here, 'branch Approvers');
     const decide = () => approver.api.send('POST', `/deployments/${here.deploymentId}/reject`);
     expect((await decide()).status).toBe(422); // it is deployed
@@ -170,13 +174,13 @@ describe('a right that is taken away', () => {
   });
 });
 
-it('every kind is somebody', () => {
+it('every kind has a person, except machines', () => {
   expect(people.map(({ id }) => id !== undefined)).toEqual(kinds.map((kind: Kind) => !kind.machine));
 });
 
-// The last of all: nothing brings the plan back.
+// Runs last: the plan is not restored.
 describe('the rights table on a plan without branching', () => {
-  it('holds for everybody', async () => {
+  it('holds for every kind of caller', async () => {
     await runAdmin(['accounts', 'update', String(account.id), '--plan', 'plus']);
     await eventually(async () => expect((await admin.send('GET', '/deployments')).status).toBe(403));
     expect(await tryCases(cases.filter(([, one]) => one.plan === 'without branching'))).toEqual([]);

@@ -1,4 +1,5 @@
-// Something of everything that the API has, on one branch and in one domain: what the operations of the rights table are tried on.
+// One resource of every kind of the API, on one branch and in one domain, for trying the operations
+// of the rights table.
 import { type Api, type Page, poll, upload } from '@almanac/api-client/api';
 import { defaultColumns, unique } from '@almanac/testkit/system/builders';
 
@@ -13,10 +14,10 @@ export type World = {
   columnId: number;
   /** Drafted only. */
   draftId: number;
-  /** Removed after it was deployed, and still to be restored. */
+  /** Removed after it was deployed; it can be restored. */
   removedId: number;
   deploymentId: number;
-  /** A branch beside, with a copy of the table, whose promotion is done. */
+  /** Another branch, with a copy of the table, whose promotion is done. */
   asideId: number;
   copyId: number;
   promotionId: number;
@@ -30,7 +31,10 @@ export type World = {
 type Made = { id: number };
 type Drafted = Made & { key: string };
 
-/** A domain on a branch, with its tables; who proposes their deployment comes later, since he has to be in their groups. */
+/**
+ * A domain on a branch, with its tables. Their deployment is proposed later, by a person in their
+ * groups.
+ */
 export async function givenTables(admin: Api, branchId: number): Promise<World> {
   const domain = await admin.post<Made>('/domains', { domain: { name: `Domain ${unique()}` } });
   const draft = async (name: string) =>
@@ -75,7 +79,7 @@ export async function givenTables(admin: Api, branchId: number): Promise<World> 
   };
 }
 
-/** Puts the tables into service, as proposed by somebody, and makes all that can be made of them. */
+/** Deploys the tables, as proposed by `proposer`, and makes all other resources. */
 export async function fillWorld(world: World, proposer: Api): Promise<World> {
   const { admin, branchId, tableId } = world;
   const proposal = { branch_id: branchId, table_definition_ids: [tableId] };
@@ -129,7 +133,7 @@ async function givenImport({ admin, branchId, tableId }: World) {
   return { importId, importTableId: table.id };
 }
 
-/** What belongs to the account and not to a world. */
+/** Resources of the account, outside both worlds. */
 export type Office = {
   userId: number;
   groupId: number;
@@ -142,7 +146,7 @@ export type Office = {
 
 export async function givenOffice(admin: Api): Promise<Office> {
   const user = await admin.post<Made>('/users', {
-    email: `somebody-${unique()}@example.com`,
+    email: `someone-${unique()}@example.com`,
     password: unique().repeat(2),
   });
   const group = await admin.post<Made>('/user_groups', { name: `Group ${unique()}` });

@@ -1,5 +1,5 @@
-// Everything that gives tokens, takes them away or changes what they may do, as commands for the property test: each does it to the
-// system, checks the answer, and does it to the model.
+// Every operation that issues or revokes tokens or changes their rights, as commands for the
+// property test: each runs on the system, checks the answer, and updates the model.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Api } from '@almanac/api-client/api';
 import { walkThrough } from '@almanac/api-client/sign-in';
@@ -41,7 +41,10 @@ export async function ask(
 const token = (system: System, dice: Dice, application: Application, form: Record<string, string | undefined>) =>
   ask(pick(system.identities, dice.three), 'token', application, form);
 
-/** Holds an answer of the token endpoint against what is due; answers the token's scope when there is one. */
+/**
+ * Compares an answer of the token endpoint with the scope that is due; `otherwise`: the error if
+ * none is.
+ */
 function expectTokens(answer: Answer, due: string | undefined, otherwise: string): void {
   const { error, scope } = answer.body;
   expect({ status: answer.status, ...(error ? { error } : { scope }) }).toEqual(
@@ -61,7 +64,7 @@ const machineToken: Command = async (model, system, dice) => {
 
 type Code = { code: string; redirect_uri: string; code_verifier: string; allowed: string };
 
-/** Sends a user through the pages; undefined: the application may not have what it asks for. */
+/** Sends a user through the pages; undefined: the application lacks the requested scope. */
 async function codeOf(system: System, application: Application, user: User, scope?: string): Promise<Code | undefined> {
   const { client_id, redirect_uri } = application;
   const code_verifier = randomBytes(32).toString('base64url');
@@ -107,7 +110,10 @@ const grantByUser: Command = async (model, system, dice) => {
   addFamily(model, answer, application, user, allowed);
 };
 
-/** One code twice at the same instant, on different instances: tokens once, and dead, for somebody else has the code too. */
+/**
+ * One code twice at the same instant, on different instances: tokens are issued once, and revoked
+ * at once, since the code has leaked.
+ */
 const codeTwiceAtOnce: Command = async (model, system, dice) => {
   const application = some(living(model), dice.one);
   const user = some(
@@ -194,20 +200,23 @@ const revokeRefreshToken: Command = async (model, system, dice) => {
   family.isAlive = false;
 };
 
-/** Somebody else's tokens: the answer is 200, and nothing happens. */
+/** Tokens of another application: the answer is 200, and nothing happens. */
 const revokeForeignToken: Command = async (model, system, dice) => {
   const found = some(model.tokens, dice.one);
-  const stranger = some(
+  const outsider = some(
     living(model).filter((application) => application !== found?.application),
     dice.two,
   );
-  if (!found || !stranger) return;
+  if (!found || !outsider) return;
   for (const text of [found.text, found.family?.refreshToken])
     if (text)
-      expect((await ask(pick(system.identities, dice.three), 'revoke', stranger, { token: text })).status).toBe(200);
+      expect((await ask(pick(system.identities, dice.three), 'revoke', outsider, { token: text })).status).toBe(200);
 };
 
-/** A refresh and the end of its family at the same instant: whoever is first, no token is left. */
+/**
+ * A refresh and the revocation of its family at the same instant: in either order no token stays
+ * valid.
+ */
 const refreshWhileRevoked: Command = async (model, system, dice) => {
   const family = some(model.families.filter(isLivingFamily), dice.one);
   if (!family || common(family.allowed, family.application.scope) === undefined) return;
@@ -239,9 +248,9 @@ const deleteSecret: Command = async (model, system, dice) => {
   const answer = await system.admin.send('DELETE', `${secretsPath(application)}/${id}`);
   expect(answer.status).toBe(application.secrets.length > 1 ? 204 : 422);
   if (answer.status !== 204) return;
-  const gone = application.secrets.find((secret) => secret.endsWith(hint)) as string;
-  application.secrets = application.secrets.filter((secret) => secret !== gone);
-  await expectRefused(system, { ...application, secrets: [gone] });
+  const deleted = application.secrets.find((secret) => secret.endsWith(hint)) as string;
+  application.secrets = application.secrets.filter((secret) => secret !== deleted);
+  await expectRefused(system, { ...application, secrets: [deleted] });
 };
 
 const regenerateSecret: Command = async (model, system, dice) => {
@@ -274,7 +283,7 @@ const changeScopes: Command = async (model, system, dice) => {
   application.scope = scopes;
 };
 
-/** A token asked for while its application is narrowed may have been issued with more; it can't do more. */
+/** A token issued while its application is narrowed may name more scopes; it can't use them. */
 const grantWhileNarrowed: Command = async (model, system, dice) => {
   const application = some(confidential(model), dice.one);
   if (!application) return;
@@ -289,7 +298,7 @@ const grantWhileNarrowed: Command = async (model, system, dice) => {
   model.tokens.push({ text: access_token as string, application, granted: scope as string, isRevoked: false });
 };
 
-/** Tokens asked for while the application is deleted: there may be some, and they are dead. */
+/** Tokens requested while the application is deleted: some may be issued, and they are dead. */
 const deleteApplication: Command = async (model, system, dice) => {
   const application = some(living(model), dice.one);
   if (!application || living(model).length < 2) return;
@@ -306,7 +315,7 @@ const deleteApplication: Command = async (model, system, dice) => {
   if (renewed.status === 200 && family) keep(model, family, renewed);
 };
 
-/** Tokens asked for while the user is deleted: likewise. */
+/** Tokens requested while the user is deleted: likewise. */
 const deleteUser: Command = async (model, system, dice) => {
   const user = some(
     model.users.filter(({ isAlive }) => isAlive),

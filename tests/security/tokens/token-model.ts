@@ -1,5 +1,5 @@
-// What must be true of tokens, whatever has been done: which are dead, and what the living may do. The property test drives the real
-// system and this model with the same commands and holds one against the other.
+// A model of tokens: which are dead, and what the living may do. The property test drives the real
+// system and this model with the same commands and compares them.
 import type { Browser } from '@almanac/api-client/browser';
 
 export const scopes = ['api:read', 'api:write', 'api:delete', 'api:admin'] as const;
@@ -9,7 +9,7 @@ export type Application = {
   id: number;
   client_id: string;
   redirect_uri: string;
-  /** None: it is public. */
+  /** Empty: the application is public. */
   secrets: string[];
   scope: string;
   isAlive: boolean;
@@ -17,7 +17,7 @@ export type Application = {
 
 export type User = { id: number; email: string; password: string; browser: Browser; isAlive: boolean };
 
-/** What came of one grant of a user. */
+/** The tokens of one grant of a user. */
 export type Family = {
   application: Application;
   user: User;
@@ -37,13 +37,13 @@ export type AccessToken = {
 
 export type Model = { applications: Application[]; users: User[]; families: Family[]; tokens: AccessToken[] };
 
-/** What may be done with these scopes; `api` is all. */
+/** The permissions of these scopes; `api` has all. */
 export function expand(scope: string): Scope[] {
   const words = scope.split(' ');
   return scopes.filter((each) => words.includes('api') || words.includes(each));
 }
 
-/** What two hold in common, as the token endpoint writes it; undefined: nothing. */
+/** The scopes in both, as the token endpoint writes them; undefined: none. */
 export function common(one: string, other: string): string | undefined {
   if (one.split(' ').includes('api')) return other;
   if (other.split(' ').includes('api')) return one;
@@ -54,7 +54,7 @@ export function common(one: string, other: string): string | undefined {
   );
 }
 
-/** What is given to who holds `held` and asks for `asked`; undefined: invalid_scope. */
+/** The scope granted to a holder of `held` that requests `asked`; undefined: invalid_scope. */
 export function given(held: string | undefined, asked: string | undefined): string | undefined {
   if (held === undefined || asked === undefined) return held;
   const isWithin =
@@ -65,7 +65,7 @@ export function given(held: string | undefined, asked: string | undefined): stri
 export const isLivingFamily = ({ application, user, isAlive }: Family) =>
   isAlive && application.isAlive && user.isAlive;
 
-/** The verdict of every gateway on a token: 'dead', or the scopes that it lets through. */
+/** What every gateway must make of a token: 'dead', or the scopes that it allows. */
 export function verdict({ application, family, granted, isRevoked }: AccessToken): string {
   if (isRevoked || !application.isAlive || (family && !isLivingFamily(family))) return 'dead';
   return expand(common(granted, application.scope) ?? '').join(' ');

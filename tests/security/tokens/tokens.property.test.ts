@@ -1,5 +1,6 @@
-// For random sequences of everything that can be done to tokens, with two gateways and two instances of identity: no token that should
-// be dead is ever accepted, none that should live is refused, and none may do more than its application has.
+// For random sequences of everything that can be done to tokens, with two gateways and two
+// instances of identity: no dead token is ever accepted, no living one is refused, and none can do
+// more than its application.
 import { createApi } from '@almanac/api-client/api';
 import { Browser } from '@almanac/api-client/browser';
 import { signInMachine } from '@almanac/api-client/sign-in';
@@ -25,7 +26,7 @@ const probes: Record<Scope, [method: string, path: string]> = {
   'api:admin': ['GET', '/users?per_page=1'],
 };
 
-/** What a gateway lets a token do: 'dead', or those of the probed scopes that it has. */
+/** What a gateway makes of a token: 'dead', or those of the probed scopes that it allows. */
 async function observe(gateway: string, { text }: AccessToken, probed: readonly Scope[] = scopes): Promise<string> {
   const api = createApi(gateway, text);
   const seen = await Promise.all(
@@ -43,7 +44,7 @@ async function observe(gateway: string, { text }: AccessToken, probed: readonly 
 const everywhere = (token: AccessToken, probed?: readonly Scope[]) =>
   Promise.all(instances.gateways.map((gateway) => observe(gateway, token, probed)));
 
-/** The verdict, as far as these scopes go. */
+/** The model's verdict, limited to these scopes. */
 const due = (token: AccessToken, probed: readonly Scope[] = scopes) => {
   const all = verdict(token);
   return all === 'dead'
@@ -54,7 +55,7 @@ const due = (token: AccessToken, probed: readonly Scope[] = scopes) => {
         .join(' ');
 };
 
-/** Gateways soon agree on what a command has changed, and have never doubted the rest. */
+/** Gateways soon agree on what a command changed, and always agree on the rest. */
 async function expectAgreement(model: Model, before: Map<AccessToken, string>, dice: number): Promise<void> {
   const changed = model.tokens.filter((token) => before.get(token) !== verdict(token));
   const same = model.tokens.filter((token) => !changed.includes(token));
@@ -70,7 +71,7 @@ async function expectAgreement(model: Model, before: Map<AccessToken, string>, d
   for (const token of [...changed, ...sample].slice(0, 3)) await expectIntrospection(token);
 }
 
-/** Identity says the same of a token as the gateways do. */
+/** Identity reports the same of a token as the gateways do. */
 async function expectIntrospection(token: AccessToken): Promise<void> {
   const { application, granted } = token;
   if (!application.isAlive || application.secrets.length === 0) return;
@@ -87,7 +88,7 @@ async function expectIntrospection(token: AccessToken): Promise<void> {
 const enoughMs = 25_000;
 let accounts = 0;
 
-/** An account of its own for each sequence, with three applications, one of them public, and three users. */
+/** An account for each sequence, with three applications, one of them public, and three users. */
 async function begin(): Promise<{ model: Model; real: System }> {
   const made = await instances.operator.CreateAccount(
     { accountId: 0 },
@@ -113,7 +114,7 @@ async function begin(): Promise<{ model: Model; real: System }> {
   return { model: { applications, users, families: [], tokens: [] }, real: { ...instances, admin } };
 }
 
-/** The command with its checks, as fast-check wants it. */
+/** The command with its checks, in fast-check's form. */
 const arbitrary = (name: string, act: Command) =>
   fc.record({ one: fc.nat(1_000), two: fc.nat(1_000), three: fc.nat(1_000) }).map((dice) => ({
     check: () => true,
@@ -126,7 +127,7 @@ const arbitrary = (name: string, act: Command) =>
   }));
 
 it('tokens live and die everywhere as they should', async () => {
-  // What gives tokens comes up more often, or there would be little to take away.
+  // Commands that issue tokens are more frequent, so that there are tokens to revoke.
   const giving: Command[] = [commands.machineToken, commands.grantByUser, commands.useRefreshToken];
   const all = Object.entries(commands).flatMap(([name, act]) =>
     Array<ReturnType<typeof arbitrary>>(giving.includes(act) ? 3 : 1).fill(arbitrary(name, act)),
@@ -141,6 +142,6 @@ it('tokens live and die everywhere as they should', async () => {
       expect(await everywhere(token)).toEqual(instances.gateways.map(() => due(token)));
     done += 1;
   });
-  // A failure is printed with its seed and path; to see it again, give them here. Trying shorter ones would take long.
+  // A failure prints its seed and path, which repeat it here. Shrinking would take long.
   await fc.assert(property, { numRuns: 6, endOnFailure: true });
 });

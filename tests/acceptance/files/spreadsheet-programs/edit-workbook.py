@@ -1,5 +1,5 @@
-# Opens a workbook that is made for editing as a person would, with openpyxl: prints what it shows, changes B2 of
-# what is seen (column D) and adds a row, and saves it under another name.
+# Opens a workbook for editing with openpyxl as a person would: prints what it shows, changes B2 of
+# the visible sheet (column D), adds a row, and saves it under another name.
 import json
 import sys
 

@@ -1,5 +1,6 @@
-# What openpyxl and pandas read in the first sheet of a workbook, as JSON: the rows below the header, each cell
-# as null or as [kind, text]. Escapes of characters that XML can't hold (_xHHHH_) are left to callers by both.
+# Prints what openpyxl and pandas read in the first sheet of a workbook, as JSON: the rows below the
+# header, each cell as null or as [kind, text]. Both leave escapes of characters that XML can't hold
+# (_xHHHH_) to the caller.
 import datetime
 import json
 import sys
@@ -17,7 +18,7 @@ def shown(value):
     if isinstance(value, (int, float)):
         return ["number", repr(value)]
     if isinstance(value, datetime.datetime):
-        # pandas takes a text for a moment where the others of its column are.
+        # pandas reads a text as a moment where the rest of its column are moments.
         return ["moment", value.replace(tzinfo=None).isoformat(timespec="milliseconds")]
     if isinstance(value, str):
         return ["text", unescape(value)]
