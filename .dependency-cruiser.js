@@ -22,13 +22,6 @@ export default {
       comment: 'Files that import each other can only be understood together; move what both need into a third.',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
-    },
-    {
-      name: 'no-cycles-of-types',
-      comment: 'The same with type-only imports, in these folders.',
-      severity: 'error',
-      from: { path: '^(packages|scripts)/' },
       to: { circular: true },
     },
     ...kitLayers.map((folders, layer) => ({

@@ -40,6 +40,18 @@ const checks: Check[] = [
     ],
   },
   {
+    name: 'folders',
+    about: 'no two folders of a package import each other, types included (dependency-cruiser)',
+    command: [
+      program('dependency-cruiser', 'depcruise'),
+      '--config',
+      '.dependency-cruiser.folders.js',
+      'packages',
+      'services',
+      'scripts',
+    ],
+  },
+  {
     name: 'words',
     about: 'no word of docs/refused-words.json, no comment over 100 columns',
     command: script('checks/words.ts'),

@@ -16,7 +16,6 @@ export type WordList = {
    * Migrations are history: databases have their checksums.
    */
   notOurs: string[];
-  held: string[];
 };
 
 export type Finding = { line: number; problem: string };

@@ -1,5 +1,5 @@
 // `npm run check -- words`: refuses the words of docs/refused-words.json and wide comments in what
-// git tracks. With paths it checks those instead of the folders that the list holds to it.
+// git tracks; with paths, in those files and folders alone.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,8 +7,7 @@ import { beginsWith, findProblems, isWithin, type WordList } from './refused-wor
 
 const root = resolve(import.meta.dirname, '../..');
 const list = JSON.parse(readFileSync(join(root, 'docs/refused-words.json'), 'utf8')) as WordList;
-const asked = process.argv.slice(2);
-const places = asked.length > 0 ? asked : list.held;
+const places = process.argv.slice(2);
 
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
 const isOurs = (path: string) =>
@@ -18,7 +17,7 @@ const isText = (path: string) =>
 
 let problems = 0;
 for (const path of tracked.filter((each) => isOurs(each) && isText(each))) {
-  if (!places.some((place) => isWithin(path, place))) continue;
+  if (places.length > 0 && !places.some((place) => isWithin(path, place))) continue;
   for (const { line, problem } of findProblems(path, readFileSync(join(root, path), 'utf8'), list)) {
     console.error(`${path}:${line}: ${problem}`);
     problems += 1;
