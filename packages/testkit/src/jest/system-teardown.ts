@@ -11,7 +11,7 @@ export default async function teardown(): Promise<void> {
   await holder.almanacTestSystem?.stop();
   await holder.almanacTestCluster?.stop();
   const { files, secrets, leaks, faults } = endRun();
-  if (leaks === '') console.error(`No log of ${files} contains any of ${secrets} secrets.`);
+  if (leaks === '') console.error(`None of ${secrets} secrets is in any of ${files} logs.`);
   else {
     console.error(`Secrets were found in logs or answers:\n${leaks}`);
     process.exitCode = 1; // an error thrown here would cost Jest's report
