@@ -17,10 +17,10 @@ function npmTest(...args: string[]) {
 it.each([
   ['unit', 'scripts/no-such-file.test.ts'],
   ['real', 'tests/faults/no-such-file.real.test.ts'],
-])('fails when no test of %s is called as asked', (part, path) => {
+])('fails when no test of %s matches', (part, path) => {
   expect(npmTest('--part', part, path)).toMatchObject({
     code: 1,
-    output: expect.stringContaining(`No test of ${part} is called so: ${path}`),
+    output: expect.stringContaining(`No test of ${part} matches: ${path}`),
   });
 });
 

@@ -160,7 +160,7 @@ describe('the secrets of an application', () => {
     await prisma.$executeRaw`
       create trigger no_notes before update on oauth_secret for each row execute function refuse_notes()`;
     expect(await works(made, made.client_secret)).toBe(true);
-    await eventually(() => expect(identity.log()).toContain('the use of a client secret could not be noted'));
+    await eventually(() => expect(identity.log()).toContain('the use of a client secret could not be recorded'));
     await prisma.$executeRaw`drop trigger no_notes on oauth_secret`;
     expect((await secretsOf(made))[0]?.last_used_at).toBeNull();
   });
