@@ -2,7 +2,7 @@
 // document.
 import { mergeOpenApi, type OpenApiDocument, openApiFragment } from '@almanac/service-kit/api/openapi';
 import type { Route } from '@almanac/service-kit/api/route';
-import { routes as billingRoutes } from '../../../services/billing/src/http.ts';
+import { billingRoutes } from '../../../services/billing/src/http.ts';
 import { dataRoutes } from '../../../services/data/src/http.ts';
 import { identityRoutes } from '../../../services/identity/src/http.ts';
 import { jobsRoutes } from '../../../services/jobs/src/http.ts';

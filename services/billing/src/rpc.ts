@@ -1,7 +1,9 @@
-// The gRPC handlers for gateways, identity and operators, and the callers of each method.
+// Billing's gRPC server for gateways, identity and operators, and which service may call which
+// method.
 import { pgSql } from '@almanac/service-kit/postgres/database';
+import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
-import type { RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { getAccountBilling, openAccount } from './accounts/account-billing.ts';
 import { updateAccountBilling } from './accounts/account-changes.ts';
 import { listBillingEvents } from './accounts/billing-history.ts';
@@ -13,8 +15,26 @@ import { readStatement } from './statements/statement.ts';
 import { statementCsv } from './statements/statement-csv.ts';
 import { readMonthlyUsage } from './usage/usage.ts';
 
+const callers = {
+  ReserveCalls: ['gateway'],
+  SettleCalls: ['gateway'],
+  GetAccountBilling: ['gateway', 'identity', 'operator'],
+  UpdateAccountBilling: ['identity', 'operator'],
+  GetUsage: ['operator'],
+  GetStatement: ['operator'],
+  ListBillingEvents: ['operator'],
+  ListOverageRates: ['operator'],
+  AddOverageRate: ['operator'],
+  OpenAccount: ['identity', 'operator'],
+} as const satisfies RpcServerOptions<'billing'>['callers'];
+
+/** Builds the gRPC server; it listens only after `start`. */
+export function createBillingRpc(ctx: BillingContext, runtime: ServiceRuntime, port: number): RpcServer {
+  return runtime.rpcServer({ service: 'billing', port, callers, handlers: billingHandlers(ctx) });
+}
+
 /** The handlers; the account always comes from the signed context. */
-export function createHandlers(ctx: BillingContext): RpcHandlers<'billing'> {
+function billingHandlers(ctx: BillingContext): RpcHandlers<'billing'> {
   return {
     ReserveCalls: (call, request) => reserveCalls(ctx, call, request),
     SettleCalls: (call, request) => settleCalls(ctx, call, request),
@@ -35,16 +55,3 @@ export function createHandlers(ctx: BillingContext): RpcHandlers<'billing'> {
     },
   };
 }
-
-export const callers: RpcServerOptions<'billing'>['callers'] = {
-  ReserveCalls: ['gateway'],
-  SettleCalls: ['gateway'],
-  GetAccountBilling: ['gateway', 'identity', 'operator'],
-  UpdateAccountBilling: ['identity', 'operator'],
-  GetUsage: ['operator'],
-  GetStatement: ['operator'],
-  ListBillingEvents: ['operator'],
-  ListOverageRates: ['operator'],
-  AddOverageRate: ['operator'],
-  OpenAccount: ['identity', 'operator'],
-};

@@ -5,22 +5,17 @@ import { createOutboxRelay } from '@almanac/service-kit/messaging/outbox';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool, pgSql } from '@almanac/service-kit/postgres/database';
 import { migrate } from '@almanac/service-kit/postgres/migrate';
-import { createHttpServer } from '@almanac/service-kit/process/http-server';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime } from '@almanac/service-kit/process/service-runtime';
-import { createRpcServer } from '@almanac/service-kit/rpc/server';
 import { PrismaPg } from '@prisma/adapter-pg';
-import type { Express } from 'express';
 import { consumeAccountEvents } from './accounts/account-events.ts';
 import type { BillingConfig } from './config.ts';
 import type { BillingContext } from './context.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
-import { routes } from './http.ts';
+import { createBillingHttp } from './http.ts';
 import { createLeaseMaintenance } from './leases/lease-maintenance.ts';
-import { createStandardWebhooks } from './payments/standard-webhooks.ts';
-import { mountPaymentWebhook } from './payments/webhook-endpoint.ts';
-import { callers, createHandlers } from './rpc.ts';
+import { createBillingRpc } from './rpc.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
 
@@ -32,9 +27,8 @@ export async function migrateBilling(config: BillingConfig): Promise<void> {
 
 export async function createBilling(config: BillingConfig): Promise<Service<BillingContext>> {
   const runtime = await createServiceRuntime(config.common);
-  const { logger, health, metrics, bus, verifyContext } = runtime;
-  const { host, httpPort } = config.common;
-  const { databaseUrl, webhooks } = config.secrets;
+  const { logger, health, metrics, bus } = runtime;
+  const { databaseUrl } = config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-billing', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const context: BillingContext = { pool, prisma, logger, leaseSeconds: config.leaseSeconds };
@@ -44,31 +38,8 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
   watchPools(metrics, { billing: pool });
   watchOutbox(metrics, [relay]);
   metrics.gauge('almanac_call_leases_open', 'Open leases of gateways.', () => countOpenLeases(context));
-  const rpc = createRpcServer({
-    service: 'billing',
-    host,
-    port: config.rpcPort,
-    handlers: createHandlers(context),
-    callers,
-    verifyContext,
-    tls: runtime.rpcTls,
-    logger,
-    metrics,
-  });
-  const http = createHttpServer({
-    service: 'billing',
-    host,
-    port: httpPort,
-    logger,
-    health,
-    metrics,
-    verifyContext,
-    tls: runtime.httpTls,
-    routes: routes(context),
-    ...(webhooks.length > 0 && {
-      mount: (app: Express) => mountPaymentWebhook(app, context, createStandardWebhooks(webhooks)),
-    }),
-  });
+  const rpc = createBillingRpc(context, runtime, config.rpcPort);
+  const http = createBillingHttp(context, runtime, config.secrets.webhooks);
 
   const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrate({ databaseUrl, directory, logger }) },

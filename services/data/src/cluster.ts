@@ -73,7 +73,7 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
     async start() {
       relay.start();
       await announcer.start();
-      housekeeping.start();
+      await housekeeping.start();
       indexing.start();
     },
     async stop() {

@@ -3,7 +3,7 @@
 import type { Route } from '@almanac/service-kit/api/route';
 import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { pgSql } from '@almanac/service-kit/postgres/database';
-import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
+import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { tableDataRoutes } from './api/table-data.routes.ts';
 import type { Clusters } from './clusters/clusters.ts';
@@ -16,17 +16,7 @@ export function dataRoutes(ctx: DataContext): Route[] {
 
 /** Serves each call on the cluster of its account. */
 export function createDataHttp(clusters: Clusters, runtime: ServiceRuntime): HttpServer {
-  const { host, httpPort } = runtime.config;
-  const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
-  return createHttpServer({
-    service: 'data',
-    host,
-    port: httpPort,
-    logger,
-    health,
-    metrics,
-    verifyContext,
-    tls,
+  return runtime.httpServer({
     routes: routesOf(clusters),
     onRefused: (call, act) => announceAct(pgSql(clusters.home.context.pools.outbox), 'data', call, act),
   });

@@ -2,7 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
-import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import type { Clusters } from './clusters/clusters.ts';
 import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
@@ -38,9 +38,7 @@ const callers = {
 
 /** Serves each call on the cluster of its account. */
 export function createDataRpc(clusters: Clusters, runtime: ServiceRuntime, port: number): RpcServer {
-  const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
-  const options = { service: 'data', host: runtime.config.host, port, logger, metrics, verifyContext, tls } as const;
-  return createRpcServer({ ...options, callers, handlers: dataHandlers(clusters) });
+  return runtime.rpcServer({ service: 'data', port, callers, handlers: dataHandlers(clusters) });
 }
 
 function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {

@@ -1,7 +1,7 @@
 // Identity's HTTP server: the REST resources it owns, and the OAuth server.
 
 import type { Route } from '@almanac/service-kit/api/route';
-import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
+import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { accountRoutes } from './accounts/account.routes.ts';
 import { applicationRoutes } from './applications/applications.routes.ts';
@@ -29,17 +29,7 @@ export function identityRoutes(ctx: IdentityContext): Route[] {
 
 /** Builds the HTTP server; it listens only after `start`. */
 export function createIdentityHttp(ctx: IdentityContext, runtime: ServiceRuntime): HttpServer {
-  const { host, httpPort } = ctx.config.common;
-  const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
-  return createHttpServer({
-    service: 'identity',
-    host,
-    port: httpPort,
-    logger,
-    health,
-    metrics,
-    verifyContext,
-    tls,
+  return runtime.httpServer({
     routes: identityRoutes(ctx),
     onRefused: (call, act) => recordAct(ctx.prisma, call, act),
     mount: mountOAuth(ctx),

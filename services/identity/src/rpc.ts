@@ -2,7 +2,7 @@
 
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
-import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { createAccount, getAccountBasics, listAccounts } from './accounts/accounts.ts';
 import type { IdentityContext } from './context.ts';
 import { ensureResourceGroups, listResourceGroups } from './groups/resource-groups.ts';
@@ -28,10 +28,7 @@ const callers = {
 
 /** Builds the gRPC server; it listens only after `start`. */
 export function createIdentityRpc(ctx: IdentityContext, runtime: ServiceRuntime): RpcServer {
-  const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
-  const { host } = ctx.config.common;
-  const options = { service: 'identity', host, port: ctx.config.rpcPort, logger, metrics, verifyContext, tls } as const;
-  return createRpcServer({ ...options, callers, handlers: identityHandlers(ctx) });
+  return runtime.rpcServer({ service: 'identity', port: ctx.config.rpcPort, callers, handlers: identityHandlers(ctx) });
 }
 
 function identityHandlers(ctx: IdentityContext): RpcHandlers<'identity'> {

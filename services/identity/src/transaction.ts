@@ -4,7 +4,7 @@
 import { validationFailed } from '@almanac/service-kit/errors';
 import { announce, announceAll } from '@almanac/service-kit/messaging/outbox';
 import { prismaSql, retryTransaction, type Sql } from '@almanac/service-kit/postgres/database';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
@@ -63,7 +63,7 @@ export async function mapUniqueViolation<T>(sentence: string, work: () => Promis
   try {
     return await work();
   } catch (error) {
-    if (findSqlState(error) === '23505') throw validationFailed(sentence);
+    if (isUniqueViolation(error)) throw validationFailed(sentence);
     throw error;
   }
 }

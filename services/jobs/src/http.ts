@@ -2,7 +2,7 @@
 import type { Route } from '@almanac/service-kit/api/route';
 import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { pgSql } from '@almanac/service-kit/postgres/database';
-import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
+import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { Express } from 'express';
 import type { JobsContext } from './context.ts';
@@ -23,18 +23,9 @@ export function jobsRoutes(ctx: JobsContext): Route[] {
 
 /** Builds the HTTP server; it listens only after `start`. */
 export function createJobsHttp(ctx: JobsContext, runtime: ServiceRuntime): HttpServer {
-  const { host, httpPort, publicUrl } = runtime.config;
-  const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
+  const { publicUrl } = runtime.config;
   const { pool, store, mailer } = ctx;
-  return createHttpServer({
-    service: 'jobs',
-    host,
-    port: httpPort,
-    logger,
-    health,
-    metrics,
-    verifyContext,
-    tls,
+  return runtime.httpServer({
     routes: jobsRoutes(ctx),
     onRefused: (call, act) => announceAct(pgSql(pool), 'jobs', call, act),
     mount: (app: Express) => {

@@ -1,7 +1,7 @@
 // Jobs over gRPC: what operators may ask of the queue.
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
-import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import type { JobsContext } from './context.ts';
 import { deadLetters, redeliver } from './operators/dead-letters.ts';
 import { getJob, listJobs } from './operators/job-list.ts';
@@ -15,10 +15,7 @@ const callers = {
 
 /** Builds the gRPC server; it listens only after `start`. */
 export function createJobsRpc(ctx: JobsContext, runtime: ServiceRuntime, port: number): RpcServer {
-  const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
-  const { host } = runtime.config;
-  const options = { service: 'jobs', host, port, logger, metrics, verifyContext, tls } as const;
-  return createRpcServer({ ...options, callers, handlers: jobsHandlers(ctx, runtime) });
+  return runtime.rpcServer({ service: 'jobs', port, callers, handlers: jobsHandlers(ctx, runtime) });
 }
 
 function jobsHandlers(ctx: JobsContext, { bus }: Pick<ServiceRuntime, 'bus'>): RpcHandlers<'jobs'> {

@@ -1,8 +1,6 @@
 // Transactions of jobs, which are retried after deadlocks, and the locks and events they share.
 
-import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { type AuditAct, announceAct } from '@almanac/service-kit/messaging/audit';
-import { announce as addToOutbox } from '@almanac/service-kit/messaging/outbox';
+import { announcementsOf } from '@almanac/service-kit/messaging/announcements';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
 import type { JobsContext } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
@@ -33,23 +31,4 @@ export async function lockMappings(tx: Transaction, tableDefinitionId: number): 
   ]);
 }
 
-type Caller = { accountId: number; requestId?: string };
-
-/** Publishes the event `jobs.<noun>.<past participle>` through the outbox of the transaction. */
-export async function announce(
-  tx: Transaction,
-  caller: Caller,
-  event: string,
-  payload: Record<string, unknown>,
-): Promise<void> {
-  await addToOutbox(prismaSql(tx), {
-    type: `jobs.${event}`,
-    payload: { account_id: caller.accountId, ...payload },
-    ...(caller.requestId === undefined ? {} : { requestId: caller.requestId }),
-  });
-}
-
-/** Sends an act of a call to the audit log, through the outbox of the transaction. */
-export async function recordAct(tx: Transaction, call: CallContext, act: AuditAct): Promise<void> {
-  await announceAct(prismaSql(tx), 'jobs', call, act);
-}
+export const { announce, recordAct } = announcementsOf('jobs');

@@ -2,7 +2,7 @@
 import type { Route } from '@almanac/service-kit/api/route';
 import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
-import { createHttpServer, type HttpServer } from '@almanac/service-kit/process/http-server';
+import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { branchRoutes } from './branches/branches.routes.ts';
 import { deploymentRoutes } from './changes/deployments/deployments.routes.ts';
@@ -28,17 +28,7 @@ export function metadataRoutes(ctx: MetadataContext): Route[] {
 }
 
 export function createMetadataHttp(ctx: MetadataContext, runtime: ServiceRuntime): HttpServer {
-  const { host, httpPort } = runtime.config;
-  const { logger, health, metrics, verifyContext, httpTls: tls } = runtime;
-  return createHttpServer({
-    service: 'metadata',
-    host,
-    port: httpPort,
-    logger,
-    health,
-    metrics,
-    verifyContext,
-    tls,
+  return runtime.httpServer({
     routes: metadataRoutes(ctx),
     onRefused: (call, act) => announceAct(prismaSql(ctx.prisma), 'metadata', call, act),
   });

@@ -4,7 +4,7 @@ import type { GetTableDefinitionRequest__Output } from '@almanac/protos/generate
 import { notFound } from '@almanac/service-kit/errors';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
-import { createRpcServer, type RpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { openMainBranch, requireBranch } from './branches/branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from './columns/column-fields.ts';
 import { columnMessage } from './columns/column-message.ts';
@@ -19,10 +19,7 @@ const callers = {
 } as const satisfies RpcServerOptions<'metadata'>['callers'];
 
 export function createMetadataRpc(ctx: MetadataContext, runtime: ServiceRuntime, port: number): RpcServer {
-  const { logger, metrics, verifyContext, rpcTls: tls } = runtime;
-  const { host } = runtime.config;
-  const options = { service: 'metadata', host, port, logger, metrics, verifyContext, tls } as const;
-  return createRpcServer({ ...options, callers, handlers: metadataHandlers(ctx) });
+  return runtime.rpcServer({ service: 'metadata', port, callers, handlers: metadataHandlers(ctx) });
 }
 
 function metadataHandlers(ctx: MetadataContext): RpcHandlers<'metadata'> {

@@ -2,11 +2,9 @@
 // log.
 
 import { ServiceError } from '@almanac/service-kit/errors';
-import { type AuditAct, announceAct } from '@almanac/service-kit/messaging/audit';
-import { announceAll as addToOutbox } from '@almanac/service-kit/messaging/outbox';
+import { announcementsOf } from '@almanac/service-kit/messaging/announcements';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
 import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
-import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 
@@ -68,34 +66,4 @@ export async function lockRow(
   return rows.length === 1;
 }
 
-type Caller = { accountId: number; requestId?: string };
-
-/** Announces `metadata.<noun>.<past participle>` when the transaction commits. */
-export async function announce(
-  tx: Transaction,
-  caller: Caller,
-  event: string,
-  payload: Record<string, unknown>,
-): Promise<void> {
-  await announceAll(tx, caller, event, [payload]);
-}
-
-/** Announces one event for each payload, in one statement. */
-export async function announceAll(
-  tx: Transaction,
-  caller: Caller,
-  event: string,
-  payloads: Record<string, unknown>[],
-): Promise<void> {
-  const announcements = payloads.map((payload) => ({
-    type: `metadata.${event}`,
-    payload: { account_id: caller.accountId, ...payload },
-    requestId: caller.requestId,
-  }));
-  await addToOutbox(prismaSql(tx), announcements);
-}
-
-/** Writes an entry of the audit log when the transaction commits; none without an act. */
-export async function recordAct(tx: Transaction, caller: RpcCaller, act: AuditAct | undefined): Promise<void> {
-  await announceAct(prismaSql(tx), 'metadata', caller, act);
-}
+export const { announce, announceAll, recordAct } = announcementsOf('metadata');

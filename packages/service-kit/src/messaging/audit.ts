@@ -59,7 +59,7 @@ export type AuditEntry = AuditAct & {
 };
 
 /** The actor: an incoming call, or the facts of a call whose work is finished later. */
-type Actor = Pick<CallContext, 'accountId'> &
+export type Actor = Pick<CallContext, 'accountId'> &
   Partial<Pick<CallContext, 'userId' | 'applicationId' | 'address' | 'requestId'>>;
 
 /** An act of the caller. */

@@ -83,7 +83,8 @@ export function pgSql(client: Queryable): Sql {
   };
 }
 
-type PrismaRaw = {
+/** The raw statements of a Prisma client, or of its transaction. */
+export type PrismaRaw = {
   $queryRawUnsafe<T = unknown>(text: string, ...values: unknown[]): PromiseLike<T>;
   $executeRawUnsafe(text: string, ...values: unknown[]): PromiseLike<number>;
 };

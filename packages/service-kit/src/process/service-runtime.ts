@@ -16,9 +16,17 @@ import { createLogger, type DestinationStream, type Logger } from '../observabil
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { type ClosableRpcClient, createRpcClient } from '../rpc/client.ts';
 import type { RpcServiceName } from '../rpc/contract.ts';
+import { createRpcServer, type RpcServer, type RpcServerOptions } from '../rpc/server.ts';
 import { type ServiceTls, watchServiceTls } from '../tls/service-tls.ts';
 import { type EventLoop, watchEventLoop } from './event-loop.ts';
+import { createHttpServer, type HttpOptions, type HttpServer } from './http-server.ts';
 import { watchBus } from './service-metrics.ts';
+
+/** What a service adds to its HTTP server: routes, and handlers outside /api/v1. */
+type HttpParts = Pick<HttpOptions, 'routes' | 'onRefused' | 'mount'>;
+
+/** What a service adds to its gRPC server. */
+type RpcParts<N extends RpcServiceName> = Pick<RpcServerOptions<N>, 'service' | 'port' | 'handlers' | 'callers'>;
 
 /** Logger, health, metrics, keys and bus of a service. */
 export type ServiceRuntime = {
@@ -33,10 +41,12 @@ export type ServiceRuntime = {
   signContext: ContextSigner;
   /** A client of another service at host:port, with this service as the caller. */
   rpcClient: <N extends RpcServiceName>(service: N, address: string) => ClosableRpcClient<N>;
-  /** For the service's own gRPC server. */
+  /** The service's own HTTP server; nothing listens until its `start`. */
+  httpServer: (parts: HttpParts) => HttpServer;
+  /** The service's own gRPC server; nothing listens until its `start`. */
+  rpcServer: <N extends RpcServiceName>(parts: RpcParts<N>) => RpcServer;
+  /** Certificates between services; undefined without TLS. */
   rpcTls: ServiceTls | undefined;
-  /** For the service's own HTTP server. */
-  httpTls: ServiceTls | undefined;
   verifyContext: ContextVerifier;
 };
 
@@ -63,6 +73,9 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
       () => rpcTls.expiresAt(),
     );
   const signContext = await createContextSigner(config.name, config.secrets.contextKey as JWK);
+  const verifyContext = createContextVerifier(config.contextKeys, config.name);
+  const served = { logger, metrics, verifyContext, host: config.host };
+  const httpTls = config.httpTls ? rpcTls : undefined;
   return {
     config,
     instance,
@@ -73,9 +86,11 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
     eventLoop,
     signContext,
     rpcClient: (service, address) => createRpcClient(service, address, signContext, rpcTls),
+    httpServer: (parts) =>
+      createHttpServer({ ...served, ...parts, service: config.name, port: config.httpPort, health, tls: httpTls }),
+    rpcServer: (parts) => createRpcServer({ ...served, ...parts, tls: rpcTls }),
     rpcTls,
-    httpTls: config.httpTls ? rpcTls : undefined,
-    verifyContext: createContextVerifier(config.contextKeys, config.name),
+    verifyContext,
   };
 }
 

@@ -1,10 +1,10 @@
 // Deletes what is no longer needed: kept answers; results of loads, merges and deployments; retired
 // tables and columns, abandoned staged files, old versions of rows. Makes views that are missing.
 // Every instance does it; doing it twice does no harm.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql } from '@almanac/service-kit/postgres/database';
+import { periodic } from '@almanac/service-kit/process/periodic';
 import { sweepDeparted } from '../clusters/account-placement.ts';
 import { sweepApplied } from '../deployments/deployment.ts';
 import { sweepRetired } from '../deployments/removal.ts';
@@ -21,30 +21,9 @@ const everyMs = 10 * 60_000;
 /** What a round works with. */
 type HousekeepingParts = { pools: Pools; sqlViews: SqlViews; logger: Logger };
 
-export type Housekeeping = { start(): void; stop(): Promise<void> };
-
 /** `historyDays`: how long superseded versions of rows are kept; 0: for ever. */
-export function createHousekeeping(ctx: HousekeepingParts, historyDays: number): Housekeeping {
-  const stopping = new AbortController();
-  let running: Promise<void> | undefined;
-  const work = async () => {
-    while (!stopping.signal.aborted) {
-      await sweep(ctx, historyDays).catch((error: unknown) =>
-        ctx.logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
-      );
-      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
-    }
-  };
-  return {
-    start() {
-      running ??= work();
-    },
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
-}
+export const createHousekeeping = (parts: HousekeepingParts, historyDays: number) =>
+  periodic({ name: 'housekeeping', everyMs, logger: parts.logger }, () => sweep(parts, historyDays));
 
 /** One round. */
 export async function sweep({ pools, sqlViews, logger }: HousekeepingParts, historyDays = 0): Promise<void> {

@@ -1,0 +1,32 @@
+// What a service announces, and what it records of its acts, in the Prisma transaction that makes
+// them true.
+import { type PrismaRaw, prismaSql } from '../postgres/database.ts';
+import { type Actor, type AuditAct, announceAct } from './audit.ts';
+import { announceAll } from './outbox.ts';
+
+/** Whose account an event is about, and the request that caused it, if any. */
+type Cause = { accountId: number; requestId?: string };
+
+type Payload = Record<string, unknown>;
+
+/** The announcements of one service, through the outbox: they leave when the transaction commits. */
+export function announcementsOf(service: 'metadata' | 'jobs') {
+  const all = (tx: PrismaRaw, { accountId, requestId }: Cause, event: string, payloads: Payload[]): Promise<void> => {
+    const type = `${service}.${event}`;
+    const announcements = payloads.map((payload) => ({
+      type,
+      payload: { account_id: accountId, ...payload },
+      requestId,
+    }));
+    return announceAll(prismaSql(tx), announcements);
+  };
+  return {
+    /** Announces `<service>.<noun>.<past participle>`. */
+    announce: (tx: PrismaRaw, cause: Cause, event: string, payload: Payload) => all(tx, cause, event, [payload]),
+    /** Announces one event for each payload, in one statement. */
+    announceAll: all,
+    /** Writes an entry of the audit log; none without an act. */
+    recordAct: (tx: PrismaRaw, call: Actor, act: AuditAct | undefined) =>
+      announceAct(prismaSql(tx), service, call, act),
+  };
+}
