@@ -13,7 +13,7 @@ export function billingRoutes(ctx: BillingContext): Route[] {
   return usageRoutes(ctx);
 }
 
-/** Builds the HTTP server. `webhookSecrets`: of the payment provider; without any it has no way in. */
+/** Builds the HTTP server. `webhookSecrets`: of the payment provider, if there is one. */
 export function createBillingHttp(ctx: BillingContext, runtime: ServiceRuntime, webhookSecrets: string[]): HttpServer {
   return runtime.httpServer({
     routes: billingRoutes(ctx),
