@@ -19,7 +19,7 @@ const program = `
   for (const file of files) await import('../../' + file + '.ts');
   let problem = '';
   await startTracing('data', process.env).catch((error) => (problem = error.message));
-  console.log(JSON.stringify({ loaded: loaded.length, isOn: (await import('../../tracing.ts')).tracing !== undefined, problem }));
+  console.log(JSON.stringify({ loaded: loaded.length, isOn: (await import('./tracing.ts')).tracing !== undefined, problem }));
   process.exit();
 `;
 
