@@ -9,7 +9,7 @@ type Cause = { accountId: number; requestId?: string };
 
 type Payload = Record<string, unknown>;
 
-/** The announcements of one service, through the outbox: they leave when the transaction commits. */
+/** The announcements of one service, through the outbox: published after the commit. */
 export function announcementsOf(service: 'metadata' | 'jobs') {
   const all = (tx: PrismaRaw, { accountId, requestId }: Cause, event: string, payloads: Payload[]): Promise<void> => {
     const type = `${service}.${event}`;
