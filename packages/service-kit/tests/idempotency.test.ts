@@ -8,7 +8,6 @@ import {
   deleteAnswer,
   findAnswer,
   keyedBy,
-  makeOnce,
   readIdempotencyKey,
   sweepAnswers,
 } from '../src/caller/idempotency.ts';
@@ -100,18 +99,6 @@ describe('an answer', () => {
     await sweepAnswers(pgSql(pool));
     expect((await pool.query('select key from idempotent_answer')).rows).toEqual([{ key: 'one' }]);
   });
-});
-
-it('a made resource has one id for a key, and one each without a key', async () => {
-  const create = (keyed = call.keyed) =>
-    withTransaction(pool, (sql) =>
-      makeOnce(sql, keyed, async () => {
-        made += 1;
-        return made;
-      }),
-    );
-  const ids = [await create(request()), await create(request()), await create(), await create()];
-  expect([ids[0] === ids[1], new Set(ids).size]).toEqual([true, 3]);
 });
 
 it('a key is 1 to 255 visible characters of ASCII, once', () => {

@@ -108,3 +108,16 @@ describe('a repeated request', () => {
     expect((await send(mappings, body, key)).status).toBe(404);
   });
 });
+
+it('a made resource has one id for a key, and one each without a key', async () => {
+  const key = next('key-');
+  const answers = [
+    await send('/exports', newExport, key),
+    await send('/exports', newExport, key),
+    await jobs.call('POST', '/api/v1/exports', newExport),
+    await jobs.call('POST', '/api/v1/exports', newExport),
+  ];
+  const ids = answers.map(({ body }) => body.id);
+  expect([ids[0] === ids[1], new Set(ids).size]).toEqual([true, 3]);
+  for (const id of new Set(ids)) await jobs.call('POST', `/api/v1/exports/${id}/cancel`);
+});

@@ -62,13 +62,6 @@ export async function answerOnce<A extends Answer | undefined>(
   return made;
 }
 
-/** Creates something once for a key, and returns its id. Without a key, it creates each time. */
-export async function makeOnce(sql: Sql, keyed: Keyed | undefined, make: () => Promise<number>): Promise<number> {
-  if (!keyed) return make();
-  const { body } = await answerOnce(sql, keyed, async () => ({ body: String(await make()) }));
-  return Number(body);
-}
-
 // A request with the same key that is still running holds the row; the insert waits for it.
 async function claim(sql: Sql, keyed: Keyed): Promise<Answer | undefined> {
   const { rows: claimed } = await sql(

@@ -75,8 +75,23 @@ export function hasSqlState(error: unknown, ...names: SqlStateName[]): boolean {
   return names.some((name) => sqlStates[name] === state);
 }
 
-const hasClass = (error: unknown, ...classes: string[]): boolean =>
-  classes.includes(findSqlState(error)?.slice(0, 2) ?? '');
+// The first two digits are a class, which has a name of its own.
+const sqlClasses = {
+  data_exception: '22',
+  feature_not_supported: '0A',
+  integrity_constraint_violation: '23',
+  invalid_schema_name: '3F',
+  object_not_in_prerequisite_state: '55',
+  program_limit_exceeded: '54',
+  syntax_error_or_access_rule_violation: '42',
+  transaction_rollback: '40',
+} as const;
+
+/** Whether an error of pg or Prisma has a SQLSTATE of one of these classes. */
+export function hasSqlClass(error: unknown, ...names: (keyof typeof sqlClasses)[]): boolean {
+  const found = findSqlState(error)?.slice(0, 2);
+  return names.some((name) => sqlClasses[name] === found);
+}
 
 /** A unique key is used twice. */
 export const isUniqueViolation = (error: unknown): boolean => hasSqlState(error, 'unique_violation');
@@ -88,10 +103,10 @@ export const isForeignKeyViolation = (error: unknown): boolean => hasSqlState(er
 export const isCheckViolation = (error: unknown): boolean => hasSqlState(error, 'check_violation');
 
 /** A constraint of any kind refused a row. */
-export const isConstraintViolation = (error: unknown): boolean => hasClass(error, '23');
+export const isConstraintViolation = (error: unknown): boolean => hasSqlClass(error, 'integrity_constraint_violation');
 
 /** A value could not be read, cast or computed. */
-export const isDataException = (error: unknown): boolean => hasClass(error, '22');
+export const isDataException = (error: unknown): boolean => hasSqlClass(error, 'data_exception');
 
 /** The table or its schema doesn't exist, or not any more. */
 export const isMissingTable = (error: unknown): boolean => hasSqlState(error, 'undefined_table', 'invalid_schema_name');
@@ -192,7 +207,7 @@ export function toPostgresError(thrown: unknown): unknown {
   if (state === undefined) return isConnectionLost(thrown) ? unavailable() : thrown;
   if (isTooLong(thrown)) return new ServiceError('bad_request', answerTooLong, { cause: thrown });
   if (isUniqueViolation(thrown)) return new ServiceError('already_exists', 'It exists already.', { cause: thrown });
-  if (hasClass(thrown, '22', '23', '54'))
+  if (hasSqlClass(thrown, 'data_exception', 'integrity_constraint_violation', 'program_limit_exceeded'))
     return new ServiceError('validation_failed', 'A value breaks a rule of the table.', { cause: thrown });
   if (endsConnection(thrown as DatabaseError) || /^(08|53|57P|58|25006)/.test(state)) return unavailable();
   if (isCancelled(thrown) || isLockTimeout(thrown) || isTransactionConflict(thrown))

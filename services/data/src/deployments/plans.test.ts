@@ -1,3 +1,4 @@
+import { givenColumn, givenTable } from '../../tests/structures.ts';
 import type { Column, DeployedTable } from '../tables/table.ts';
 import { planBranch } from './branch-change.ts';
 import { changeTable, inOrder } from './schema/ddl.ts';
@@ -5,37 +6,15 @@ import { resolveForeignKeys } from './schema/foreign-keys.ts';
 import { historyObjects } from './schema/history-ddl.ts';
 import { diffTable } from './table-diff.ts';
 
-const column = (lineage_id: number, more: Partial<Column> = {}): Column => ({
-  column_definition_id: lineage_id,
-  lineage_id,
-  name: `col_${lineage_id}`,
-  data_type: 'integer',
-  length: null,
-  scale: null,
-  is_primary_key: false,
-  is_required: false,
-  foreign_key_table_id: null,
-  valid_values: [],
-  description: '',
-  ...more,
-});
+const column = (lineage_id: number, more: Partial<Column> = {}): Column =>
+  givenColumn(lineage_id, { data_type: 'integer', ...more });
 
-const table = (id: number, columns: Column[], more: Partial<DeployedTable> = {}): DeployedTable => ({
-  table_definition_id: id,
-  account_id: 1,
-  branch_id: 1,
-  domain_id: 1,
-  lineage_id: id,
-  uuid: '',
-  key: `key_${id}`,
-  name: `Table ${id}`,
-  load_type: 'manual',
-  version: 1,
-  revision: 1,
-  history_since: 0,
-  structure: { description: '', lookup_display_column_id: null, foreign_keys: [], columns },
-  ...more,
-});
+const table = (id: number, columns: Column[], more: Partial<DeployedTable> = {}): DeployedTable =>
+  givenTable(columns, {
+    ...{ table_definition_id: id, account_id: 1, branch_id: 1, lineage_id: id, revision: 1 },
+    ...{ key: `key_${id}`, name: `Table ${id}` },
+    ...more,
+  });
 
 const key = (lineage: number) => column(lineage, { is_primary_key: true });
 const refer = (lineage: number, target: number) => column(lineage, { foreign_key_table_id: target });

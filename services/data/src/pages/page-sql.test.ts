@@ -1,4 +1,5 @@
 import { limits } from '@almanac/service-kit/limits';
+import { givenColumn, givenTable } from '../../tests/structures.ts';
 import { readRecord } from '../records/record-input.ts';
 import { deleteSql, insertSql, restoreSql, showSql, updateSql } from '../records/write-sql.ts';
 import type { Origin } from '../rows/origin.ts';
@@ -10,41 +11,10 @@ import { planGrid } from './grid-plan.ts';
 import { planList } from './list-plan.ts';
 import { gridSql, listSql } from './page-sql.ts';
 
-const column = (lineage_id: number, name: string, more: Partial<Column> = {}): Column => ({
-  column_definition_id: lineage_id,
-  lineage_id,
-  name,
-  data_type: 'string',
-  length: null,
-  scale: null,
-  is_primary_key: false,
-  is_required: false,
-  foreign_key_table_id: null,
-  valid_values: [],
-  description: '',
-  ...more,
-});
+const column = (lineage_id: number, name: string, more: Partial<Column> = {}): Column =>
+  givenColumn(lineage_id, { name, ...more });
 
-const table: DeployedTable = {
-  table_definition_id: 7,
-  account_id: 3,
-  branch_id: 2,
-  domain_id: 1,
-  lineage_id: 5,
-  uuid: '',
-  key: 'things',
-  name: 'Things',
-  load_type: 'manual',
-  version: 1,
-  revision: 40,
-  history_since: 0,
-  structure: {
-    description: '',
-    lookup_display_column_id: null,
-    foreign_keys: [],
-    columns: [column(11, 'id', { data_type: 'integer', is_primary_key: true }), column(12, 'name')],
-  },
-};
+const table = givenTable([column(11, 'id', { data_type: 'integer', is_primary_key: true }), column(12, 'name')]);
 
 const hostile = `x"'; drop table t; --`;
 const origin: Origin = { actor: 'user:1', channel: 'api', requestId: hostile };

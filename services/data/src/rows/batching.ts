@@ -1,7 +1,7 @@
 // Single rows of a table that are asked for in one turn of the event loop share a statement
 // (docs/adr/0017-batching-row-calls.md): its round trip costs far more than one more row in it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { hasSqlClass } from '@almanac/service-kit/postgres/errors';
 import type { Pools } from '../postgres/pools.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { maxRecordBytes, maxRowsThatFit } from './answer-size.ts';
@@ -63,4 +63,6 @@ export function createBatcher<Input, Output>({
  * Whether PostgreSQL has refused a statement and rolled all of it back, so that each row can be
  * tried alone. False after a lost connection: the statement may have been committed.
  */
-export const wasRolledBack = (error: unknown): boolean => /^(22|23|40|54|55)/.test(findSqlState(error) ?? '');
+export const wasRolledBack = (error: unknown): boolean =>
+  hasSqlClass(error, 'data_exception', 'integrity_constraint_violation', 'transaction_rollback') ||
+  hasSqlClass(error, 'program_limit_exceeded', 'object_not_in_prerequisite_state');

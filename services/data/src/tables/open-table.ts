@@ -2,7 +2,7 @@
 // it, again while a deployment changes it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { findSqlState } from '@almanac/service-kit/postgres/errors';
+import { hasSqlClass } from '@almanac/service-kit/postgres/errors';
 import type { Action, Rights } from '@almanac/service-kit/rights/rights';
 import { type Catalogue, notDeployed, type TableReference } from './catalogue.ts';
 import type { DeployedTable } from './table.ts';
@@ -85,12 +85,14 @@ async function visible(rights: Rights, call: CallContext, tables: ReadonlyMap<nu
 const haveSameRevisions = (some: ReadonlyMap<number, DeployedTable>, others: ReadonlyMap<number, DeployedTable>) =>
   some.size === others.size && [...some].every(([id, table]) => others.get(id)?.revision === table.revision);
 
-// A missing column or table, a changed type, a plan that no longer fits (0A000); or a refusal that
+// A missing column or table, a changed type, a plan that no longer fits (feature not supported); or a refusal that
 // follows from an outdated entry: of a column it doesn't have, of a right in another domain.
 function mayComeFromChange(error: unknown): boolean {
   if (error instanceof ServiceError) return error.status < 500;
-  const state = findSqlState(error);
-  return state !== undefined && /^(42|22|23|0A|3F)/.test(state);
+  return (
+    hasSqlClass(error, 'syntax_error_or_access_rule_violation', 'feature_not_supported', 'invalid_schema_name') ||
+    hasSqlClass(error, 'data_exception', 'integrity_constraint_violation')
+  );
 }
 
 const exactTables = new WeakMap<DeployedTable, DeployedTable>();

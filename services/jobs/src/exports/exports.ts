@@ -2,11 +2,9 @@
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { makeOnce } from '@almanac/service-kit/caller/idempotency';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { createdAct } from '@almanac/service-kit/messaging/audit';
-import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { isInFuture, readInstant } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
@@ -111,7 +109,7 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
   await saveLimit(ctx, call);
   const { id, made } = await transact(ctx, async (tx) => {
     let made: data_export | undefined;
-    const id = await makeOnce(prismaSql(tx), call.keyed, async () => {
+    const id = await idempotent(tx, call, async () => {
       await lockAccount(tx, call.accountId, 'exports');
       const open = await tx.data_export.count({
         where: { account_id: call.accountId, status: { in: openExportStates } },

@@ -1,31 +1,13 @@
+import { givenColumn, givenTable } from '../../../tests/structures.ts';
 import { planGrid } from '../../pages/grid-plan.ts';
 import { gridSql } from '../../pages/page-sql.ts';
-import type { Column, DeployedTable } from '../../tables/table.ts';
+import type { Column } from '../../tables/table.ts';
 import { serve } from './existing-indexes.ts';
 
-const column = (lineage_id: number, name: string, more: Partial<Column> = {}): Column => ({
-  column_definition_id: lineage_id,
-  lineage_id,
-  name,
-  data_type: 'string',
-  length: 50,
-  scale: null,
-  is_primary_key: false,
-  is_required: false,
-  foreign_key_table_id: null,
-  valid_values: [],
-  description: '',
-  ...more,
-});
+const column = (lineage_id: number, name: string, more: Partial<Column> = {}): Column =>
+  givenColumn(lineage_id, { name, length: 50, ...more });
 const columns = [column(11, 'id', { data_type: 'integer', is_primary_key: true }), column(12, 'name')];
-const table = {
-  table_definition_id: 7,
-  account_id: 3,
-  branch_id: 2,
-  lineage_id: 5,
-  revision: 40,
-  structure: { description: '', lookup_display_column_id: null, foreign_keys: [], columns },
-} as unknown as DeployedTable;
+const table = givenTable(columns);
 
 describe('pages of tables with indexes for them', () => {
   it('compare a text as its index does, and are planned once where one holds the rows in order', () => {

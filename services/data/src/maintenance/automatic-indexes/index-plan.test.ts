@@ -1,43 +1,22 @@
+import { givenColumn, givenTable } from '../../../tests/structures.ts';
 import { planGrid } from '../../pages/grid-plan.ts';
 import { type Field, fieldsOf } from '../../rows/fields.ts';
-import type { Column, DeployedTable } from '../../tables/table.ts';
+import type { Column } from '../../tables/table.ts';
 import { createIndexSql, indexesFor, indexName, type Kind } from './grid-index.ts';
 import { type ExistingIndex, indexRules, planIndexes, type RequestedIndex } from './index-plan.ts';
 
-const column = (lineage_id: number, more: Partial<Column>): Column => ({
-  column_definition_id: lineage_id,
-  lineage_id,
-  name: `c${lineage_id}`,
-  data_type: 'string',
-  length: 50,
-  scale: null,
-  is_primary_key: false,
-  is_required: false,
-  foreign_key_table_id: null,
-  valid_values: [],
-  description: '',
-  ...more,
-});
-const table = {
-  table_definition_id: 1,
-  branch_id: 2,
-  lineage_id: 5,
-  structure: {
-    description: '',
-    lookup_display_column_id: null,
-    foreign_keys: [],
-    columns: [
-      column(11, { name: 'id', data_type: 'integer', is_primary_key: true }),
-      column(12, { name: 'name' }),
-      column(13, { name: 'essay', data_type: 'text', length: null }),
-      column(14, { name: 'price', data_type: 'decimal', length: 10, scale: 2 }),
-      column(15, { name: 'extra', data_type: 'json' }),
-      column(16, { name: 'long', length: 601 }),
-      column(17, { name: 'half', length: 300 }),
-      column(18, { name: 'rest', length: 301 }),
-    ],
-  },
-} as unknown as DeployedTable;
+const column = (lineage_id: number, more: Partial<Column>): Column =>
+  givenColumn(lineage_id, { name: `c${lineage_id}`, length: 50, ...more });
+const table = givenTable([
+  column(11, { name: 'id', data_type: 'integer', is_primary_key: true }),
+  column(12, { name: 'name' }),
+  column(13, { name: 'essay', data_type: 'text', length: null }),
+  column(14, { name: 'price', data_type: 'decimal', length: 10, scale: 2 }),
+  column(15, { name: 'extra', data_type: 'json' }),
+  column(16, { name: 'long', length: 601 }),
+  column(17, { name: 'half', length: 300 }),
+  column(18, { name: 'rest', length: 301 }),
+]);
 
 const names = (filterModel: unknown, sortModel: unknown = [], more = {}) =>
   indexesFor(planGrid(table, { startRow: 0, endRow: 1, filterModel, sortModel, ...more })).map((index) =>

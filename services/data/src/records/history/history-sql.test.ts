@@ -1,47 +1,21 @@
-import type { Column, DeployedTable } from '../../tables/table.ts';
+import { givenColumn, givenTable } from '../../../tests/structures.ts';
 import { historySql, versionSql } from './history-sql.ts';
 import { restoreProblemsSql } from './restore-sql.ts';
 
 const hostile = `x"'; drop table t; --`;
-const column = (lineage_id: number, more: Partial<Column> = {}): Column => ({
-  column_definition_id: lineage_id,
-  lineage_id,
-  name: `col_${lineage_id}`,
-  data_type: 'string',
-  length: null,
-  scale: null,
-  is_primary_key: false,
-  is_required: false,
-  foreign_key_table_id: null,
-  valid_values: [],
-  description: '',
-  ...more,
-});
 
-const table: DeployedTable = {
-  table_definition_id: 7,
-  account_id: 3,
-  branch_id: 2,
-  domain_id: 1,
-  lineage_id: 5,
-  uuid: '',
-  key: 'things',
-  name: 'Things',
-  load_type: 'manual',
-  version: 1,
-  revision: 40,
-  history_since: 0,
+const table = givenTable([], {
   structure: {
     description: '',
     lookup_display_column_id: null,
     foreign_keys: [{ columns: [13], target_table_id: 8, target_lineage_id: 6, target_columns: [61] }],
     columns: [
-      column(11, { is_primary_key: true }),
-      column(12, { name: hostile, is_required: true, valid_values: [hostile] }),
-      column(13, { foreign_key_table_id: 8 }),
+      givenColumn(11, { is_primary_key: true }),
+      givenColumn(12, { name: hostile, is_required: true, valid_values: [hostile] }),
+      givenColumn(13, { foreign_key_table_id: 8 }),
     ],
   },
-};
+});
 
 describe('the SQL of histories', () => {
   it('reads both halves of a row in one statement that states its revision, without any name', () => {
