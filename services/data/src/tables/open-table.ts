@@ -85,8 +85,9 @@ async function visible(rights: Rights, call: CallContext, tables: ReadonlyMap<nu
 const haveSameRevisions = (some: ReadonlyMap<number, DeployedTable>, others: ReadonlyMap<number, DeployedTable>) =>
   some.size === others.size && [...some].every(([id, table]) => others.get(id)?.revision === table.revision);
 
-// A missing column or table, a changed type, a plan that no longer fits (feature not supported); or a refusal that
-// follows from an outdated entry: of a column it doesn't have, of a right in another domain.
+// A missing column or table, a changed type, a plan that no longer fits (feature not supported); or
+// a refusal that follows from an outdated entry: of a column it doesn't have, of a right in another
+// domain.
 function mayComeFromChange(error: unknown): boolean {
   if (error instanceof ServiceError) return error.status < 500;
   return (
