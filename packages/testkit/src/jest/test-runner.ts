@@ -3,7 +3,7 @@
 // grpc-js and Prisma again for every file. jest-circus runs the tests: time limits, hooks, `-t` and
 // the text of failures are Jest's. Setup files export a function, which is called for each test
 // file.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
 import { type AssertionResult, createEmptyTestResult, type TestResult } from '@jest/test-result';
@@ -47,6 +47,7 @@ export default async function runTestFile(
     for (const file of config.setupFilesAfterEnv) await (await load(file)).default();
     await load(path);
     const { testResults, unhandledErrors } = await circus.run();
+    await nextTurn(); // Node reports a rejection at the end of its turn
     const errors = [...unhandledErrors, ...rejections.values(), ...(await findLeftOpen(open))] as (Error | string)[];
     const results = testResults.map(toAssertionResult);
     const count = (status: AssertionResult['status']) => results.filter((result) => result.status === status).length;
