@@ -20,6 +20,7 @@ import { measureMemory } from './memory.ts';
 import { printMerges, timeMerges } from './merge.ts';
 import { type Operation, pageOperations, rowOperations } from './operations.ts';
 import { printComparison, printGateway } from './report.ts';
+import { measureUpdates } from './updates.ts';
 
 const help = `Usage: npm run bench -- [smoke|full] [--only PART[,PART…]]
 
@@ -34,6 +35,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
     gateway     what the gateway adds to a call, beside a proxy that does nothing else
     any-column  pages by each column, near the start, in the middle, at the end; searches within texts
     memory      of data and gateway, while 64 clients page through all rows
+    updates     pages of a table that was just loaded, or of which a tenth was changed
     bulk        imports and exports beside COPY
     formats     files of each format, exported and imported: the memory they take
     definitions listing, comparing, deploying and promoting the definitions of an account that has many
@@ -64,6 +66,7 @@ const parts = [
   'gateway',
   'any-column',
   'memory',
+  'updates',
   'bulk',
   'formats',
   'definitions',
@@ -85,7 +88,7 @@ try {
   const bare = await openBareDatabase(product.databaseUrl);
   cleanUp.push(bare.close);
 
-  if (wants('grid', 'rows', 'gateway', 'any-column', 'memory')) {
+  if (wants('grid', 'rows', 'gateway', 'any-column', 'memory', 'updates')) {
     say('making the tables …');
     const table = await makeLargeTables(product, bare, size.rows);
     cleanUp.push(table.close);
@@ -124,6 +127,7 @@ try {
     }
     if (wants('any-column')) printPageTimes(await timePages(product.api, table), say);
     if (wants('memory')) await measureMemory(product, table, say);
+    if (wants('updates')) await measureUpdates(product, table, size.pace, say);
   }
   if (wants('bulk'))
     printBulk(await compareBulk({ product, bare, rows: size.rows, rounds: size.bulkRounds, say }), say);

@@ -38,6 +38,8 @@ type LoadParts = {
   rights: Rights;
   sqlViews: SqlViews;
   announcer: RowsAnnouncer;
+  /** Has tables vacuumed that were loaded. */
+  indexing: { noteLoad(table: DeployedTable, rows: number): void };
   logger: Logger;
 };
 
@@ -68,7 +70,11 @@ export async function bulkLoad(
   const result = await parts.limiters.quiet.run(call.accountId, signal, () =>
     stageAndLoad(parts, call, { options, table, chunks, signal }),
   );
-  if (!options.dryRun && result.inserted + result.updated + result.deleted > 0) parts.announcer.touch(table);
+  const written = options.dryRun ? 0 : result.inserted + result.updated + result.deleted;
+  if (written > 0) {
+    parts.announcer.touch(table);
+    parts.indexing.noteLoad(table, written);
+  }
   return result;
 }
 

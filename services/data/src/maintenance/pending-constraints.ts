@@ -32,7 +32,8 @@ const pendingSql = `
     ) as pending (name)
   group by d.table_definition_id order by d.table_definition_id`;
 
-type Worker = { pool: pg.Pool; client: pg.PoolClient; signal: AbortSignal; logger: Logger };
+/** Where maintenance runs: the session of one round, and the signal that ends it. */
+export type Worker = { pool: pg.Pool; client: pg.PoolClient; signal: AbortSignal; logger: Logger };
 
 /**
  * Does the pending work on the client's session; true when some is left, since another session

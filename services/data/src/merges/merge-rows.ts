@@ -22,7 +22,14 @@ import { findMerged, type MergeResult, RolledBack } from './merge-result.ts';
 import { MergeRun } from './merge-run.ts';
 
 /** What a merge works with. */
-type MergeParts = { pools: Pools; catalogue: Catalogue; announcer: RowsAnnouncer; logger: Logger };
+type MergeParts = {
+  pools: Pools;
+  catalogue: Catalogue;
+  announcer: RowsAnnouncer;
+  /** Has tables vacuumed that were loaded. */
+  indexing: { noteLoad(table: DeployedTable, rows: number): void };
+  logger: Logger;
+};
 
 const attempts = 4;
 
@@ -79,7 +86,7 @@ async function findTables({ catalogue }: MergeParts, call: CallContext, { pairs 
 }
 
 async function attemptMerge(
-  { pools, announcer }: MergeParts,
+  { pools, announcer, indexing }: MergeParts,
   call: CallContext,
   request: MergeRequest,
   tables: Tables,
@@ -95,8 +102,13 @@ async function attemptMerge(
       (sql) => new MergeRun(sql, call, request, { tables, at, exclusive }).run(),
       { isolation: 'repeatable read', attempts: 1 },
     );
-    for (const { target_table_id, created, updated, deleted } of result.tables)
-      if (created + updated + deleted > 0) announcer.touch({ table_definition_id: target_table_id });
+    for (const { target_table_id, created, updated, deleted } of result.tables) {
+      const table = tables.get(target_table_id);
+      const written = created + updated + deleted;
+      if (!table || written === 0) continue;
+      announcer.touch(table);
+      indexing.noteLoad(table, written);
+    }
     return result;
   } catch (error) {
     if (error instanceof RolledBack) return error.result;

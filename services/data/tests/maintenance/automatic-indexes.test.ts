@@ -5,6 +5,7 @@ import type { ExistingIndexes } from '../../src/maintenance/automatic-indexes/ex
 import { enableTrigrams } from '../../src/maintenance/automatic-indexes/trigrams.ts';
 import { planGrid } from '../../src/pages/grid-plan.ts';
 import { gridSql } from '../../src/pages/page-sql.ts';
+import { load } from '../files.ts';
 import { type DataNet, deploy, givenData, type TableInput } from '../given.ts';
 
 let net: DataNet;
@@ -233,5 +234,30 @@ describe('indexes of large tables', () => {
     await net.query(`drop role ${guest}`);
     expect(available).toBe(false);
     expect(reason).toMatch(/permission denied/);
+  });
+});
+
+describe('a loaded table', () => {
+  const visiblePages = async (table: number) => {
+    const [row] = await net.query('select relallvisible as pages from pg_class where oid = $1::regclass', [
+      `b_1.t_${table}`,
+    ]);
+    return Number(row?.pages);
+  };
+  const loadRows = (from: number, count: number) =>
+    load(net, 3, Array.from({ length: count }, (_, i) => `${from + i},1,name,\n`).join(''), {
+      file_columns: columns.map(({ name }) => name),
+    });
+
+  it('is vacuumed in the next round when the load wrote much of it', async () => {
+    await deploy(net, [{ id: 3, columns }]);
+    await loadRows(0, 1);
+    await net.query('alter table b_1.t_3 set (autovacuum_enabled = off)');
+    await loadRows(1, 9_999);
+    await round();
+    expect(await visiblePages(3)).toBe(0);
+    await loadRows(10_001, 10_000);
+    await round();
+    expect(await visiblePages(3)).toBeGreaterThan(0);
   });
 });

@@ -1,5 +1,6 @@
 // Makes the indexes that pages of large tables would use, and drops indexes that none uses any
-// more; before that it does the pending work of deployments. Readers and writers go on, and the
+// more; before that it vacuums tables that were loaded, and does the pending work of deployments.
+// Readers and writers go on, and the
 // work is cancelled when it blocks another session, such as a deployment. One process at a time
 // works on a database; what a killed one has left half made is dropped and made again.
 
@@ -13,6 +14,7 @@ import { cancelWhenBlocking } from '../../postgres/cancel-when-blocking.ts';
 import { gridIndexPath, tableName } from '../../sql/identifiers.ts';
 import type { DeployedTable } from '../../tables/table.ts';
 import type { TableSizes } from '../../tables/table-sizes.ts';
+import { LoadedTables } from '../loaded-tables.ts';
 import { validatePending } from '../pending-constraints.ts';
 import { ExistingIndexes, serve } from './existing-indexes.ts';
 import { analyzeSql, createIndexSql, indexesFor, indexName, statisticsSql } from './grid-index.ts';
@@ -51,6 +53,7 @@ export class Indexing {
   private readonly rules: IndexRules;
   private readonly requests = new IndexRequests();
   private readonly existing: ExistingIndexes;
+  private readonly loaded = new LoadedTables();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private stopping = new AbortController();
@@ -77,6 +80,13 @@ export class Indexing {
   scheduleSoon(): void {
     this.hasPendingWork = true;
     this.schedule(soonMs);
+  }
+
+  /** Notes that so many rows of the table were written at once, and has it vacuumed if it needs it. */
+  noteLoad(table: DeployedTable, rows: number): void {
+    if (!this.loaded.add(table, rows, this.sizes.find(table))) return;
+    this.hasPendingWork = true;
+    this.schedule(0);
   }
 
   /** The plan of a page, for the indexes that the table has. */
@@ -138,7 +148,9 @@ export class Indexing {
     await pgSql(client)(sessionSettings);
     this.hasPendingWork = false;
     const { pool, logger } = this;
-    if (await validatePending({ pool, client, signal: this.stopping.signal, logger })) this.hasPendingWork = true;
+    const worker = { pool, client, signal: this.stopping.signal, logger };
+    await this.loaded.vacuum(worker);
+    if (await validatePending(worker)) this.hasPendingWork = true;
     await deleteIdle(sql, this.rules.idleDays);
     const words = await this.findTrigrams(client);
     const tried = new Set<string>();
