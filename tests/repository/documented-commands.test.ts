@@ -71,7 +71,9 @@ function lookAtNpm(words: string[]): string[] {
 }
 
 // Numbers and variables stand for parameters. Clients find the token endpoint in the metadata.
-const routes = [...Object.keys(paths), '/oauth/token'].map((path) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`));
+const routes = [...Object.keys(paths), '/oauth/token'].map(
+  (path) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+);
 
 function lookAtCall(words: string[]): string[] {
   const called = words.flatMap((word) => /^["']?(?:\$\{?\w+\}?|https?:\/\/[^/]+)(\/[^?"']*)/.exec(word)?.[1] ?? []);

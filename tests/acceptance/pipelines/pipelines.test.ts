@@ -10,15 +10,15 @@ import { Browser } from '@almanac/api-client/browser';
 import { requestToken, walkThrough } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, baseUrl, givenAccount, mainBranchId } from '@almanac/testkit/system/builders';
-import { blocksOf } from '../../../scripts/documentation/shell-commands.ts';
 
 const pageOf = (name: string) =>
   readFileSync(resolve(import.meta.dirname, '../../../docs/how-to', `${name}.md`), 'utf8');
-const blockOf = (page: string, language: string) =>
-  new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] as string;
+const blocksOf = (page: string, language: string) =>
+  [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text]) => text as string);
 
 const tokenPage = pageOf('get-a-token');
 const pipelinePage = pageOf('deploy-from-a-pipeline');
+const [definition = ''] = blocksOf(pipelinePage, 'json');
 
 type Made = { id: number };
 type Output = { code: number | null; stdout: string; stderr: string };
@@ -31,9 +31,9 @@ describe('a program that acts for a user', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'almanac-pipeline-'));
-    writeFileSync(join(folder, 'token.mjs'), blockOf(tokenPage, 'js'));
-    writeFileSync(join(folder, 'deploy.mjs'), blockOf(pipelinePage, 'js'));
-    writeFileSync(join(folder, 'cost-centres.json'), blockOf(pipelinePage, 'json'));
+    writeFileSync(join(folder, 'token.mjs'), blocksOf(tokenPage, 'js').join(''));
+    writeFileSync(join(folder, 'deploy.mjs'), blocksOf(pipelinePage, 'js').join(''));
+    writeFileSync(join(folder, 'cost-centres.json'), definition);
     account = await givenAccount();
     admin = await account.person();
   });
@@ -117,8 +117,8 @@ describe('a program that acts for a user', () => {
     let env: Record<string, string>;
 
     it('is made by the commands of its page', async () => {
-      const [functions = ''] = blocksOf(tokenPage);
-      const commands = blocksOf(tokenPage.slice(tokenPage.indexOf('## As a service user')));
+      const [functions = ''] = blocksOf(tokenPage, 'sh');
+      const commands = blocksOf(tokenPage.slice(tokenPage.indexOf('## As a service user')), 'sh');
       expect(commands).toHaveLength(4);
       const names = ['USER_ID', 'CLIENT_ID', 'CLIENT_SECRET', 'REFRESH_TOKEN', 'PIPELINE_TOKEN'];
       const show = `echo; echo "${names.map((name) => `$${name}`).join(' ')}"`;
@@ -198,7 +198,7 @@ describe('a program that acts for a user', () => {
     });
 
     it('fails with the reason of the approver, or with what is wrong', async () => {
-      const wanted = JSON.parse(blockOf(pipelinePage, 'json'));
+      const wanted = JSON.parse(definition);
       wanted.columns[1].length = 200;
       writeFileSync(join(folder, 'longer.json'), JSON.stringify(wanted));
       const pipeline = deploy('main', 'longer.json');
