@@ -28,6 +28,7 @@ class World {
     const branch_id = await mainBranchId(api);
     const user = await this.made('/users', { user: { email: `${unique()}@example.com` } });
     const group = await this.made('/user_groups', { user_group: { name: unique() } });
+    const applications = await api.get<{ data: Made[] }>('/oauth_applications');
     const feature = await this.made('/branches', { branch: { name: unique() } });
     this.ids = {
       branch_id,
@@ -39,6 +40,7 @@ class World {
       table_definition_id: table.id,
       table_definition_ids: [table.id],
       table_definition_key: table.key,
+      oauth_application_id: applications.data[0]?.id,
       user_id: user,
       user_group_id: group,
     };
@@ -65,7 +67,10 @@ class World {
       table_definitions: () =>
         this.made('/table_definitions', { branch_id, table_definition: { name: `T ${unique()}`, domain_id } }),
       user_groups: () => this.made('/user_groups', { user_group: { name: unique() } }),
-      users: () => this.made('/users', { user: { email: `${unique()}@example.com` } }),
+      users: () =>
+        path.endsWith('/refresh_tokens')
+          ? this.made('/users', { user: { user_type: 'service', first_name: unique() } })
+          : this.made('/users', { user: { email: `${unique()}@example.com` } }),
     };
     return (makers[resource] as () => Promise<number>)();
   }

@@ -167,6 +167,12 @@ describe('the OpenAPI document', () => {
     await api.delete(`/user_group_assignments/${assignment.id}`);
     await api.post(`/users/${user.id}/send_invitation`);
     await api.delete(`/users/${user.id}`);
+    const pipeline = await api.post('/users', { user_type: 'service', first_name: 'Pipeline' });
+    const applications = await api.get('/oauth_applications');
+    const tokens = `/users/${pipeline.id}/refresh_tokens`;
+    const issued = await api.post(tokens, { oauth_application_id: applications.data[0].id });
+    await api.get(tokens);
+    await api.delete(`${tokens}/${issued.id}`);
     const acts = await api.get('/audit_events');
     await api.get(`/audit_events/${acts.data[0].id}`);
 

@@ -124,6 +124,8 @@ any rights (\`POST /user_groups\`).
 
 - An **application** with its own token (client credentials) has no user and no groups: it acts for the whole account within its scopes, except where an operation
   takes a person (401).
+- A **service user** ([how-to/get-a-token.md](how-to/get-a-token.md#as-a-service-user)) has rights by groups and counts as a person on this page, except that the last administrator has to be one who
+  can log in.
 - Everybody in the account sees its domains, branches, groups, memberships and permissions, and its plan and usage. Tables, rows, deployments, promotions, imports, exports and mappings
   are visible with the right.
 - A **private branch** (\`branch_type\`), its groups and all that is on it are visible to its owner, to users with rights on the branch or on a table of it, and to

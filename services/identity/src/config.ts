@@ -19,6 +19,8 @@ export type IdentityConfig = {
   refreshTokenSeconds: number;
   /** A grant ends this long after the user's consent, however often its refresh tokens are used. */
   grantSeconds: number;
+  /** A refresh token that is issued to a service user ends at the latest after this long. */
+  serviceTokenSeconds: number;
   /** Lifetime of a browser session. */
   sessionSeconds: number;
   /** The memory of one argon2id hash of a password; what an attacker pays for each guess. */
@@ -57,6 +59,11 @@ export function readConfig(env: Environment): IdentityConfig {
     }),
     grantSeconds: read.integer('IDENTITY_GRANT_SECONDS', 'how long refresh tokens follow one log-in', {
       default: 90 * 86_400,
+      min: 3_600,
+      max: 3_660 * 86_400,
+    }),
+    serviceTokenSeconds: read.integer('IDENTITY_SERVICE_TOKEN_SECONDS', "how long a service user's token lives", {
+      default: 365 * 86_400,
       min: 3_600,
       max: 3_660 * 86_400,
     }),

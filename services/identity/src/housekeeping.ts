@@ -22,7 +22,7 @@ export async function sweep(
   // row.
   await prisma.$executeRaw`
     delete from token_family
-    where least(expires_at, created_at + make_interval(secs => ${grantSeconds}::int))
+    where least(expires_at, coalesce(ends_at, created_at + make_interval(secs => ${grantSeconds}::int)))
       < now() - make_interval(secs => ${accessTokenSeconds}::int)`;
   await prisma.$executeRaw`
     delete from authorization_code c

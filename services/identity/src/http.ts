@@ -12,6 +12,7 @@ import { userGroupAssignmentRoutes } from './groups/user-group-assignments.route
 import { userGroupRoutes } from './groups/user-groups.routes.ts';
 import { mountOAuth } from './oauth.routes.ts';
 import { permissionRoutes } from './permissions/permissions.routes.ts';
+import { refreshTokenRoutes } from './users/refresh-tokens.routes.ts';
 import { userRoutes } from './users/users.routes.ts';
 
 /** The routes of every REST resource that identity owns. */
@@ -19,6 +20,7 @@ export function identityRoutes(ctx: IdentityContext): Route[] {
   return [
     ...accountRoutes(ctx),
     ...userRoutes(ctx),
+    ...refreshTokenRoutes(ctx),
     ...userGroupRoutes(ctx),
     ...userGroupAssignmentRoutes(ctx),
     ...permissionRoutes(ctx),

@@ -114,11 +114,18 @@ describe('the database', () => {
     const late = new Date(Date.now() - 7_000_000); // an access token of this family may still be valid
     const id = crypto.randomUUID();
     await prisma.token_family.create({ data: { ...own, id, account_id, scope: 'api', expires_at: late } });
+    // Of service users: the end that was chosen counts, not the time since a log-in.
+    for (const ends_at of [past, future]) {
+      const family = { ...own, id: crypto.randomUUID(), account_id, scope: 'api' };
+      await prisma.token_family.create({
+        data: { ...family, created_at: new Date(0), expires_at: ends_at, ends_at },
+      });
+    }
     await prisma.rate_limit.create({ data: { key: 'old', expire: BigInt(Date.now() - 7_200_000) } });
     await prisma.rate_limit.create({ data: { key: 'new', expire: BigInt(Date.now() + 60_000) } });
     await prisma.signing_key.updateMany({ where: { retired_at: { not: null } }, data: { retired_at: new Date(0) } });
     await sweep(prisma, { accessTokenSeconds: 7_200, grantSeconds: 7_776_000 });
-    expect(await prisma.token_family.count()).toBe(2);
+    expect(await prisma.token_family.count()).toBe(3);
     expect(await prisma.authorization_code.count()).toBe(1);
     expect(await prisma.session.count()).toBe(1);
     expect(await prisma.revocation.count()).toBe(1);

@@ -25,6 +25,8 @@ export type Kind =
   | 'export'
   | 'correlation code'
   | 'user'
+  | 'service user'
+  | 'refresh token'
   | 'acting user'
   | 'user group'
   | 'user group assignment'
@@ -49,6 +51,7 @@ const inPaths: Record<string, Kind[]> = {
   imports: ['import'],
   oauth_applications: ['application'],
   promotions: ['promotion'],
+  refresh_tokens: ['refresh token'],
   secrets: ['secret'],
   table_data: ['row'],
   table_definitions: ['table definition', 'table definition uuid', 'table definition key'],
@@ -76,6 +79,7 @@ const byName: Record<string, Kind> = {
   import_mapping_id: 'import mapping',
   key: 'table definition key',
   lookup_display_column_id: 'column definition',
+  oauth_application_id: 'acting application',
   owner_id: 'acting user',
   parent_branch_id: 'main branch',
   remove_table_definition_ids: 'table definition',
@@ -105,6 +109,8 @@ export function kindsAt(place: Place): Kind[] | undefined {
   const { where, name, operation } = place;
   if (labels.has(`${where} ${name}`)) return [];
   if (where === 'path' && operation.path === '/table_definitions/{id}/restore') return ['removed table definition'];
+  if (where === 'path' && name === 'id' && operation.path.startsWith('/users/{id}/refresh_tokens'))
+    return ['service user'];
   if (where === 'path') return inPaths[segmentBefore(place)];
   const list = operation.path.split('/').at(-1) as string;
   const named = list === 'audit_events' && name === 'user_id' ? 'acting user' : byName[name];

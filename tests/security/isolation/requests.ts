@@ -26,11 +26,12 @@ const samples: Record<string, () => unknown> = {
   record: () => ({ code: unique().slice(0, 8), name: 'sample' }),
   endRow: () => 10,
   resource_type: () => 'domain',
+  keep_previous: () => true,
 };
 
 // Sent even where they are optional: a request that would change nothing can't show that nothing
 // was changed.
-const alwaysSent = ['name', 'description', 'comment', 'first_name'];
+const alwaysSent = ['name', 'description', 'comment', 'first_name', 'keep_previous'];
 
 /** An answer with the names of its headers; their values differ with every answer. */
 export type RawAnswer = { status: number; text: string; headers: string[] };

@@ -52,6 +52,8 @@ export const never: Owned = {
   export: neverId,
   'correlation code': 'never-was-here',
   user: neverId,
+  'service user': neverId,
+  'refresh token': neverId,
   'acting user': neverId,
   'user group': neverId,
   'user group assignment': neverId,
@@ -307,6 +309,10 @@ class Maker {
     this.owned['acting user'] = id(people.data.find(({ email }) => email === account.admin.email));
     this.owned['acting application'] = id(applications.data.find((each) => each.client_id === client_id));
     this.owned['client id'] = client_id;
+    const pipeline = await user.post<Made>('/users', { user_type: 'service', first_name: this.mark });
+    const oauth_application_id = this.owned['acting application'];
+    const token = await user.post<Made>(`/users/${pipeline.id}/refresh_tokens`, { oauth_application_id });
+    Object.assign(this.owned, { 'service user': pipeline.id, 'refresh token': token.id });
     const log: Page<Made & { request_id: string }> = await user.get('/audit_events?q=action:eq:user.created');
     const [event] = log.data;
     Object.assign(this.owned, { 'audit event': event?.id, 'request id': event?.request_id });

@@ -70,6 +70,14 @@ export const probes: Record<string, Probe> = {
     made: async ({ admin }) => ({ path: `/users/${(await admin.post<Made>('/users', { email: email() })).id}` }),
   },
   'POST /users/{id}/send_invitation': sends(({ userId }) => `/users/${userId}/send_invitation`, 422),
+  'GET /users/{id}/refresh_tokens': reads(({ userId }) => `/users/${userId}/refresh_tokens`),
+  // Of a person, who has none there.
+  'POST /users/{id}/refresh_tokens': sends(
+    ({ userId }) => `/users/${userId}/refresh_tokens`,
+    422,
+    ({ applicationId }) => ({ oauth_application_id: applicationId }),
+  ),
+  'DELETE /users/{id}/refresh_tokens/{token_id}': reads(({ userId }) => `/users/${userId}/refresh_tokens/1`, 404),
   'GET /user_groups': lists('/user_groups', ({ groupId }) => groupId),
   'POST /user_groups': sends(() => '/user_groups', 422, nameless),
   'GET /user_groups/{id}': reads(({ groupId }) => `/user_groups/${groupId}`),

@@ -9,7 +9,7 @@ import type { IdentityContext } from '../context.ts';
 import { idempotencyKeyHeader } from '../idempotency.ts';
 import { timeSchema } from '../time-schema.ts';
 
-import { parseScopes, scopes } from '../tokens/scopes.ts';
+import { scopesSchema } from '../tokens/scopes.ts';
 import { createSecret, deleteSecret, listSecrets, secretFields } from './application-secrets.ts';
 import {
   applicationFields,
@@ -49,16 +49,6 @@ const redirectUriSchema = z
     type: 'string',
     description: 'Several, one per line. https, loopback or a scheme that is a reversed domain name.',
   });
-
-const scopesSchema = z
-  .union([z.string(), z.array(z.string()).max(limits.problems)])
-  .transform((value, checked) => {
-    const parsed = parseScopes(typeof value === 'string' ? value : value.join(' '));
-    if (parsed && parsed.length > 0) return parsed.join(' ');
-    checked.addIssue({ code: 'custom', message: `must be some of ${scopes.join(', ')}`, input: value });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', description: 'Space-separated.' });
 
 const secretSchema = z.object({
   id: z.int(),

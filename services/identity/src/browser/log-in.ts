@@ -119,7 +119,7 @@ async function findCandidates(ctx: IdentityContext, { client, accountNumber, ema
   const email_key = emailKey(email.replaceAll('\0', '\ufffd')).slice(0, 300);
   if (client === undefined && accountNumber === undefined) {
     const users = await ctx.prisma.user.findMany({
-      where: { email_key, status: 'active', account: { status: 'active' } },
+      where: { email_key, user_type: 'person', status: 'active', account: { status: 'active' } },
       select: userColumns,
       orderBy: { id: 'asc' },
       take: maxAccounts,
@@ -136,7 +136,7 @@ async function findCandidates(ctx: IdentityContext, { client, accountNumber, ema
   const id = client?.account_id ?? readAccountNumber(accountNumber);
   const account = await ctx.prisma.account.findFirst({
     where: { id, status: 'active' },
-    select: { id: true, users: { where: { email_key }, select: userColumns } },
+    select: { id: true, users: { where: { email_key, user_type: 'person' }, select: userColumns } },
   });
   const candidates = [{ user: account?.users[0], throttleKey: `${id}:${email_key}` }];
   return { candidates, account_id: account?.id ?? 0 };

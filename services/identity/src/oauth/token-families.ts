@@ -1,12 +1,16 @@
-// A token family: the chain of refresh tokens that follow one grant by one user. Only the newest is
-// valid. Reuse of an older one means that it was copied, and revokes the whole family with its
-// access tokens.
+// A token family: the refresh tokens that follow one grant by one user. Reuse of a replaced one
+// means that it was copied, and revokes the whole family with its access tokens.
+//
+// A person's token is replaced when it is used. A service user's is replaced when a token that was
+// exchanged for it is used: until then it works again, for a program that lost the answer or can't
+// store it (ADR 26).
 
+import { randomUUID } from 'node:crypto';
 import type { Client } from '../applications/clients.ts';
 import { recordEntry } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
-import { digestOf, newSecret } from '../security/digest.ts';
+import { digestOf, newIdentifier, newSecret } from '../security/digest.ts';
 import { revokeTokensOfFamilies } from '../tokens/revocations.ts';
 import { addSeconds, databaseNow, type Transaction, transact } from '../transaction.ts';
 import { type IssuedToken, issueAccessToken } from './access-tokens.ts';
@@ -14,13 +18,20 @@ import { type IssuedToken, issueAccessToken } from './access-tokens.ts';
 /** A new access token with its refresh token. */
 export type IssuedPair = { access: IssuedToken; refreshToken: string };
 
-/** When a family ends, however often it is used: `grantSeconds` after the user's consent. */
-export function familyExpiry({ config }: IdentityContext, family: { created_at: Date }): Date {
-  return addSeconds(family.created_at, config.grantSeconds);
+type Lifetime = { created_at: Date; ends_at: Date | null };
+
+/**
+ * When a family ends, however often it is used: `grantSeconds` after the user's consent, or when
+ * the administrator chose for a service user.
+ */
+export function familyExpiry({ config }: IdentityContext, { created_at, ends_at }: Lifetime): Date {
+  return ends_at ?? addSeconds(created_at, config.grantSeconds);
 }
 
-// When an unused token of a family expires: at the latest with the family.
-function idleExpiry(ctx: IdentityContext, now: Date, family: { created_at: Date }): Date {
+// When an unused token of a family expires: at the latest with the family. Those of service users
+// wait for programs that run rarely.
+function idleExpiry(ctx: IdentityContext, now: Date, family: Lifetime): Date {
+  if (family.ends_at) return family.ends_at;
   const [unused, end] = [addSeconds(now, ctx.config.refreshTokenSeconds), familyExpiry(ctx, family)];
   return new Date(Math.min(unused.getTime(), end.getTime()));
 }
@@ -34,7 +45,7 @@ type NewFamily = { id: string; client: Client; user_id: number; allowed: string;
 export async function createFamily(ctx: IdentityContext, tx: Transaction, family: NewFamily): Promise<IssuedPair> {
   const { id, client, user_id, allowed, scope } = family;
   const created_at = await databaseNow(tx.db);
-  const expires_at = idleExpiry(ctx, created_at, { created_at });
+  const expires_at = idleExpiry(ctx, created_at, { created_at, ends_at: null });
   await tx.db.token_family.create({
     data: {
       id,
@@ -46,20 +57,53 @@ export async function createFamily(ctx: IdentityContext, tx: Transaction, family
       expires_at,
     },
   });
-  return addPair(ctx, tx, { family: { id, created_at }, client, user_id, scope });
+  return addPair(ctx, tx, { family: { id, created_at, ends_at: null }, client, user_id, scope });
 }
 
-type Family = { id: string; created_at: Date };
-type NewPair = { family: Family; client: Client; user_id: number; scope: string };
+type NewServiceFamily = { client: { id: number; account_id: number }; user_id: number; scope: string; ends_at: Date };
+
+/** Creates a family of a service user with its first refresh token, without an access token. */
+export async function createServiceFamily(tx: Transaction, { client, ...grant }: NewServiceFamily) {
+  const created_at = await databaseNow(tx.db);
+  const owner = { account_id: client.account_id, application_id: client.id };
+  const { id: family_id } = await tx.db.token_family.create({
+    data: { ...grant, ...owner, id: randomUUID(), created_at, expires_at: grant.ends_at },
+    select: { id: true },
+  });
+  const refreshToken = newSecret();
+  const { id } = await tx.db.refresh_token.create({
+    data: {
+      family_id,
+      digest: digestOf(refreshToken),
+      access_token_id: newIdentifier(), // of no token
+      access_expires_at: created_at,
+      created_at,
+      expires_at: grant.ends_at,
+    },
+    select: { id: true },
+  });
+  return { id, created_at, refreshToken };
+}
+
+type Family = Lifetime & { id: string };
+type NewPair = {
+  family: Family;
+  /** The token that the pair is exchanged for, of a service user. */
+  parent_id?: bigint;
+  client: Client;
+  user_id: number;
+  scope: string;
+};
 
 /** Adds tokens to a family whose row the transaction has locked; `scope` is the access token's. */
 export async function addPair(ctx: IdentityContext, tx: Transaction, pair: NewPair): Promise<IssuedPair> {
-  const { family, ...grant } = pair;
+  const { family, parent_id, ...grant } = pair;
   const access = await issueAccessToken(ctx, { ...grant, family_id: family.id });
   const refreshToken = newSecret();
   await tx.db.refresh_token.create({
     data: {
       family_id: family.id,
+      parent_id,
       digest: digestOf(refreshToken),
       access_token_id: access.jti,
       access_expires_at: access.expiresAt,
@@ -109,6 +153,39 @@ export async function revokeFamily(
   });
 }
 
+/**
+ * Marks a person's token as used; false when it is used or expired. Of concurrent uses one wins.
+ */
+export async function consumeToken(tx: Transaction, id: bigint): Promise<boolean> {
+  const now = await databaseNow(tx.db);
+  const { count } = await tx.db.refresh_token.updateMany({
+    where: { id, used_at: null, expires_at: { gt: now } },
+    data: { used_at: now },
+  });
+  return count === 1;
+}
+
+/**
+ * Uses a service user's token, whose family the transaction has locked; false when it was replaced
+ * or has expired. It replaces the token that it was exchanged for, with all others that were
+ * exchanged for that.
+ */
+export async function confirmToken(
+  tx: Transaction,
+  token: { id: bigint; family_id: string; parent_id: bigint | null },
+): Promise<boolean> {
+  const { id, family_id, parent_id } = token;
+  const now = await databaseNow(tx.db);
+  const usable = { id, used_at: null, expires_at: { gt: now } };
+  if ((await tx.db.refresh_token.count({ where: usable })) === 0) return false;
+  if (parent_id !== null)
+    await tx.db.refresh_token.updateMany({
+      where: { family_id, used_at: null, id: { not: id }, OR: [{ id: parent_id }, { parent_id }] },
+      data: { used_at: now },
+    });
+  return true;
+}
+
 type Grantee = { user_id: number; application_id?: number };
 
 /**
@@ -127,7 +204,8 @@ export async function revokeFamilies(
   return (await endFamilies(ctx, tx, { user_id, application_id }, reason, requestId)).length;
 }
 
-async function endFamilies(
+/** Revokes these families with their access tokens, in the caller's transaction; returns them. */
+export async function endFamilies(
   ctx: IdentityContext,
   tx: Transaction,
   where: { id: string } | Grantee,
@@ -162,7 +240,14 @@ export async function findRefreshToken(ctx: IdentityContext, client: Client, tex
   return token;
 }
 
-/** True when the user may have tokens of this application: active, and of its account. */
-export function mayHaveTokens(user: { account_id: number; status: string }, client: Client): boolean {
-  return user.status === 'active' && user.account_id === client.account_id;
+/**
+ * True when the user may have tokens of this application: active, and of its account. A service
+ * user's long-lived token is worthless without the secret of a confidential application.
+ */
+export function mayHaveTokens(
+  user: { account_id: number; status: string; user_type: string },
+  client: Client,
+): boolean {
+  const mayActThrough = user.user_type === 'person' || client.confidential;
+  return mayActThrough && user.status === 'active' && user.account_id === client.account_id;
 }

@@ -44,7 +44,8 @@ export async function createPasswordLink(
     // Locks the user's row, so that links created concurrently are counted.
     const [user] = await db.$queryRaw<{ id: number }[]>`
       select u.id from "user" u join account a on a.id = u.account_id
-      where u.id = ${user_id} and u.account_id = ${accountId} and u.status = ${requiredStatus[known]} and a.status = 'active'
+      where u.id = ${user_id} and u.account_id = ${accountId} and u.user_type = 'person'
+        and u.status = ${requiredStatus[known]} and a.status = 'active'
       for no key update of u`;
     if (!user) throw notFound('User');
     await closeLinks(db, user_id, maxOpenLinks - 1);

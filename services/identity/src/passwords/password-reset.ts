@@ -38,7 +38,12 @@ export async function requestPasswordReset(
   }
   await transact(ctx.prisma, async (tx) => {
     const users = await tx.db.user.findMany({
-      where: { email_key, status: 'active', account: { id: client?.account_id, status: 'active' } },
+      where: {
+        email_key,
+        user_type: 'person',
+        status: 'active',
+        account: { id: client?.account_id, status: 'active' },
+      },
       select: { id: true, account_id: true },
       orderBy: { id: 'asc' },
       take: maxMails,

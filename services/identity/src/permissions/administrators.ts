@@ -1,5 +1,5 @@
-// Every account keeps an administrator who can log in, and only tokens with the scope api:admin
-// appoint administrators and approvers.
+// Every account keeps an administrator who can log in (a service user can't), and only tokens with
+// the scope api:admin appoint administrators and approvers.
 import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import type { Transaction } from '../transaction.ts';
@@ -13,14 +13,14 @@ export async function lockAccount(tx: Transaction, accountId: number): Promise<v
   await tx.db.$queryRaw`select id from account where id = ${accountId} for no key update`;
 }
 
-/** Throws 422, which rolls the change back, when the account has no administrator left. */
+/** Throws 422, which rolls the change back, when no person administers the account any more. */
 export async function requireRemainingAdministrator(tx: Transaction, accountId: number): Promise<void> {
   const [row] = await tx.db.$queryRaw<{ present: boolean }[]>`
     select exists (
       select from "user" u
       join user_group_assignment a on a.user_id = u.id
       join permission p on p.user_group_id = a.user_group_id
-      where u.account_id = ${accountId} and u.status = 'active' and u.license_type = 'developer'
+      where u.account_id = ${accountId} and u.user_type = 'person' and u.status = 'active' and u.license_type = 'developer'
         and p.account_id = ${accountId} and p.action = 'admin' and p.resource_type = 'account'
     ) as present`;
   if (!row?.present) throw validationFailed('The account must keep at least one administrator.');

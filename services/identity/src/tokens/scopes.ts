@@ -1,4 +1,6 @@
 // The scopes of the API and what each includes.
+import { limits } from '@almanac/service-kit/limits';
+import { z } from 'zod';
 
 export const scopes = ['api', 'api:read', 'api:write', 'api:delete', 'api:admin'] as const;
 /** A scope of the API. */
@@ -23,6 +25,17 @@ export function parseScopes(text: string): Scope[] | undefined {
   if (!words.every(isScope)) return undefined;
   return scopes.filter((scope) => words.includes(scope));
 }
+
+/** Scopes in a request: a text or a list. */
+export const scopesSchema = z
+  .union([z.string(), z.array(z.string()).max(limits.problems)])
+  .transform((value, checked) => {
+    const parsed = parseScopes(typeof value === 'string' ? value : value.join(' '));
+    if (parsed && parsed.length > 0) return parsed.join(' ');
+    checked.addIssue({ code: 'custom', message: `must be some of ${scopes.join(', ')}`, input: value });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', description: 'Space-separated.' });
 
 /** True when the held scopes include every wanted one; `api` includes all. */
 export function includesScopes(held: Scope[], wanted: Scope[]): boolean {

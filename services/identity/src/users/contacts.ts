@@ -1,4 +1,4 @@
-// Users as other services need them: whom to show and whom to mail.
+// Users as other services need them: whom to show and whom to mail. No mail goes to service users.
 import type { IdentityContext } from '../context.ts';
 
 const contactColumns = { id: true, first_name: true, last_name: true, email: true } as const;
@@ -12,7 +12,7 @@ export function findUsers(ctx: IdentityContext, accountId: number, ids: number[]
   });
 }
 
-/** Users who may approve on a branch: by a permission to approve there, or as administrators. */
+/** People who may approve on a branch: by a permission to approve there, or as administrators. */
 export async function listApprovers(ctx: IdentityContext, accountId: number, branchId: number) {
   const privateBranch = { account_id: accountId, branch_id: branchId, is_private: true };
   const isPrivate = (await ctx.prisma.branch_sight.count({ where: privateBranch })) > 0;
@@ -21,7 +21,7 @@ export async function listApprovers(ctx: IdentityContext, accountId: number, bra
   return listActive(ctx, accountId, { OR: [byPermission(approves), isAdministrator] });
 }
 
-/** Users who administer the account. */
+/** People who administer the account. */
 export function listAdministrators(ctx: IdentityContext, accountId: number) {
   return listActive(ctx, accountId, isAdministrator);
 }
@@ -36,7 +36,7 @@ const isAdministrator = {
 
 function listActive(ctx: IdentityContext, accountId: number, where: object) {
   return ctx.prisma.user.findMany({
-    where: { account_id: accountId, status: 'active', ...where },
+    where: { account_id: accountId, user_type: 'person', status: 'active', ...where },
     select: contactColumns,
     orderBy: { id: 'asc' },
   });

@@ -20,13 +20,15 @@ import {
   settableStatuses,
   updateUser,
   userFields,
+  userTypes,
 } from './users.ts';
 
 const userSchema = z.object({
   id: z.int(),
   first_name: z.string(),
   last_name: z.string(),
-  email: z.string(),
+  email: z.string().meta({ description: 'Empty for a service user.' }),
+  user_type: z.enum(userTypes).meta({ description: 'Extension: `service` for a user that programs act as.' }),
   license_type: z.enum(licenseTypes),
   status: z.enum(['invited', 'active', 'suspended']),
   created_at: timeSchema,
@@ -98,14 +100,21 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       ...common,
       method: 'POST',
       path: '/users',
-      summary: 'Create a user',
+      summary: 'Create a user, or a service user',
       requestHeaders: idempotencyKeyHeader,
       example: {
         user: { email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace', license_type: 'developer' },
       },
-      description: 'Without a password the user is invited by mail.',
+      description:
+        'A person needs an `email`, and without a password is invited by mail. A service user (extension) has neither and never logs in: programs act as it with a refresh token (`POST /users/{id}/refresh_tokens`), and groups give it rights.',
       resource: 'user',
-      attributes: { email: emailSchema, ...optional },
+      attributes: {
+        user_type: z.enum(userTypes).optional().meta({
+          description: 'Extension: `person` unless given. It never changes. A service user needs a `first_name`.',
+        }),
+        email: emailSchema.optional(),
+        ...optional,
+      },
       status: 201,
       response: userSchema,
       handle: ({ call, attributes }) => createUser(ctx, call, attributes),

@@ -1,5 +1,7 @@
-// Users of an account: created by administrators, invited by mail, deleted with their tokens.
+// Users of an account: created by administrators, invited by mail, deleted with their tokens. A
+// service user is one without address and password, for programs (refresh-tokens.ts).
 
+import { randomUUID } from 'node:crypto';
 import {
   type Fields,
   type ListQuery,
@@ -27,6 +29,7 @@ import { mapUniqueViolation, type Transaction, transact } from '../transaction.t
 
 const emailTaken = 'Email has already been taken';
 
+export const userTypes = ['person', 'service'] as const;
 export const licenseTypes = ['developer', 'end_user'] as const;
 
 /** Statuses that an administrator may set; `invited` follows from the lack of a password. */
@@ -37,6 +40,7 @@ export const userFields = {
   first_name: 'text',
   last_name: 'text',
   email: 'text',
+  user_type: 'text',
   license_type: 'text',
   status: 'text',
   created_at: 'time',
@@ -49,6 +53,7 @@ export const userColumns = {
   first_name: true,
   last_name: true,
   email: true,
+  user_type: true,
   license_type: true,
   status: true,
   created_at: true,
@@ -84,31 +89,53 @@ export async function getUser(ctx: IdentityContext, call: CallContext, id: numbe
 }
 
 type NewUser = {
-  email: string;
+  user_type?: (typeof userTypes)[number];
+  email?: string;
   first_name?: string;
   last_name?: string;
   license_type?: (typeof licenseTypes)[number];
   password?: string;
 };
 
-/** Creates a user: active when the administrator gives a password, otherwise invited by mail. */
+/**
+ * Creates a user: active when the administrator gives a password, otherwise invited by mail. A
+ * service user is active without either.
+ */
 export async function createUser(ctx: IdentityContext, call: CallContext, read: () => NewUser) {
   await requireAdministrator(ctx, call);
-  const { password, ...attributes } = read();
+  const { user_type = 'person', email = '', password, ...attributes } = read();
+  if (user_type === 'service') requireServiceAttributes({ first_name: '', ...attributes, email, password });
+  else if (email === '') throw validationFailed("Email can't be blank");
   const answer = await findKeptAnswer(ctx, call);
   if (answer) return answer;
-  const credentials = await hashCredentials(ctx, password);
+  const kind =
+    user_type === 'service'
+      ? { email_key: `service ${randomUUID()}`, status: 'active' }
+      : { email_key: emailKey(email), ...(await hashCredentials(ctx, password)) };
   return mapUniqueViolation(emailTaken, () =>
     transactOnce(ctx, call, async (tx) => {
       const user = await tx.db.user.create({
-        data: { ...attributes, ...credentials, account_id: call.accountId, email_key: emailKey(attributes.email) },
+        data: { ...attributes, ...kind, user_type, email, account_id: call.accountId },
         select: userColumns,
       });
       await recordAct(tx.db, call, createdAct('user', user));
-      if (password === undefined) await invite(ctx, tx, call, user);
+      if (user.status === 'invited') await invite(ctx, tx, call, user);
       return user;
     }),
   );
+}
+
+/**
+ * Throws 422 for attributes that a service user can't have: it gets no mail and never logs in, and
+ * its first name is what lists and the audit log show.
+ */
+function requireServiceAttributes(given: { first_name?: string; email?: string; password?: string | undefined }): void {
+  const problems = [
+    ...(given.first_name?.trim() === '' ? ["First name can't be blank"] : []),
+    ...(given.email ? ['Email must be left out for a service user'] : []),
+    ...(given.password !== undefined ? ['Password must be left out for a service user'] : []),
+  ];
+  if (problems.length > 0) throw validationFailed(problems);
 }
 
 async function invite(ctx: IdentityContext, tx: Transaction, call: CallContext, user: { id: number; email: string }) {
@@ -117,17 +144,19 @@ async function invite(ctx: IdentityContext, tx: Transaction, call: CallContext, 
   await requestMail(tx, mail, call.requestId);
 }
 
-type UserChange = Partial<NewUser> & { status?: (typeof settableStatuses)[number]; keep_sessions?: boolean };
+type UserChange = Omit<NewUser, 'user_type'> & { status?: (typeof settableStatuses)[number]; keep_sessions?: boolean };
 
 /**
  * Changes a user. A new password ends their sessions and tokens, unless `keep_sessions` is set, and
  * is reported to them by mail. A suspension ends them, too, without a mail.
  */
 export async function updateUser(ctx: IdentityContext, call: CallContext, id: number, read: () => UserChange) {
-  const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
+  const select = { user_type: true } as const;
+  const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select });
   if (!present) throw notFound('User');
   await requireAdministrator(ctx, call);
   const { password, status: wanted, keep_sessions, ...attributes } = read();
+  if (present.user_type === 'service') requireServiceAttributes({ ...attributes, password });
   if (keep_sessions !== undefined && password === undefined) throw validationFailed('Keep sessions needs a password.');
   if (wanted === 'suspended' && call.userId === id) throw validationFailed("You can't suspend yourself.");
   const { password_hash } = await hashCredentials(ctx, password);
@@ -137,7 +166,7 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
       const where = { id, account_id: call.accountId };
       const { had_password, ...before } = await lockUser(tx, call.accountId, id);
       const status = nextStatus(before.status, wanted, {
-        hasPassword: had_password || password !== undefined,
+        needsPassword: before.user_type === 'person' && !had_password && password === undefined,
         isNew: password !== undefined,
       });
       const key = attributes.email === undefined ? {} : { email_key: emailKey(attributes.email) };
@@ -162,26 +191,29 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
 
 type LockedUser = Prisma.userGetPayload<{ select: typeof userColumns }> & { had_password: boolean };
 
-// Locks the user's row: a concurrent log-in or password link runs before or after the whole change.
-async function lockUser(tx: Transaction, accountId: number, id: number): Promise<LockedUser> {
+/**
+ * Locks a user's row: a concurrent log-in, password link or refresh token runs before or after the
+ * whole change.
+ */
+export async function lockUser(tx: Transaction, accountId: number, id: number): Promise<LockedUser> {
   const [user] = await tx.db.$queryRaw<LockedUser[]>`
-    select id, first_name, last_name, email, license_type, status, created_at, updated_at,
+    select id, first_name, last_name, email, user_type, license_type, status, created_at, updated_at,
       password_hash is not null as had_password
     from "user" where id = ${id} and account_id = ${accountId} for no key update`;
   if (!user) throw notFound('User');
   return user;
 }
 
-// A user without a password is never active: reactivated, they are invited again. A new password
+// A person without a password is never active: reactivated, they are invited again. A new password
 // alone doesn't lift a suspension.
 function nextStatus(
   before: string,
   wanted: (typeof settableStatuses)[number] | undefined,
-  { hasPassword, isNew }: { hasPassword: boolean; isNew: boolean },
+  { needsPassword, isNew }: { needsPassword: boolean; isNew: boolean },
 ): string {
   if (wanted === 'suspended' || (wanted === undefined && before === 'suspended')) return 'suspended';
   if (wanted === undefined) return isNew ? 'active' : before;
-  if (hasPassword) return 'active';
+  if (!needsPassword) return 'active';
   if (before !== 'suspended') throw validationFailed('An invited user becomes active by a password.');
   return 'invited';
 }

@@ -49,6 +49,7 @@ describe('users', () => {
       first_name: 'Ada',
       last_name: 'Lovelace',
       email: 'Ada@Example.com',
+      user_type: 'person',
       license_type: 'end_user',
       status: 'invited',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),

@@ -106,6 +106,7 @@ async function compose(ctx: MailContext, mailer: Mailer, mail: mail): Promise<Ou
   if (!account || account.status === 'closed') return 'The account is closed.';
   if (!user) return 'The user no longer exists.';
   if (user.status === 'suspended') return 'The user is suspended.';
+  if (user.email === '') return 'The user is a service user, which has no address.';
   const person = nameOf(user) || user.email;
   const content = await render(ctx, mailer, mail, caller, { person, account: shownName(account.name) });
   if (typeof content === 'string') return content;

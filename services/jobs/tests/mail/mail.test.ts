@@ -238,6 +238,13 @@ describe('a mail', () => {
     },
   );
 
+  it('is not sent to a service user, who has no address', async () => {
+    const [service, other] = [givenPerson({ email: '' }), givenPerson()];
+    await ask('deployment_requested', [service, other], { values: approvalValues });
+    await reaches(other, 'sent');
+    expect((await reaches(service, 'skipped')).error).toBe('The user is a service user, which has no address.');
+  });
+
   it('is not sent to a user who is suspended while it is rendered', async () => {
     const person = givenPerson();
     jobs.neighbours.onLink = () => {
