@@ -1,8 +1,8 @@
 // The routes of rows: /table_data. Each reads its input, calls one function, and answers.
 import type { IncomingHttpHeaders } from 'node:http';
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters } from '@almanac/service-kit/api/list-query';
 import { JsonText, type Route, route } from '@almanac/service-kit/api/route';
+import { readTableReference, tableInBody, tableInQuery } from '@almanac/service-kit/api/table-reference';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -14,7 +14,6 @@ import { restoreRecords, revertRecord } from '../records/history/restore.ts';
 import type { WriteAccess } from '../records/idempotency.ts';
 import { createRecord, deleteRecords, getRecord, updateRecord } from '../records/records.ts';
 import { asOfSchema } from '../rows/as-of.ts';
-import type { Catalogue, TableReference } from '../tables/catalogue.ts';
 import {
   exactNumbersHeader,
   exactNumbersQuery,
@@ -29,8 +28,6 @@ import {
   recordIdText,
   recordSchema,
   rowSchema,
-  tableInBody,
-  tableInQuery,
   versionNumber,
   versionSchema,
 } from './table-data.schemas.ts';
@@ -38,27 +35,6 @@ import {
 const tag = 'Table data';
 // A body may be nested under it; a column of this name stays a column.
 const resource = 'table_data';
-
-type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
-
-// The table by its id, or by its key and branch; by both when they name the same table.
-async function readReference(catalogue: Catalogue, accountId: number, named: Named): Promise<TableReference> {
-  const { table_definition_id: id, table_definition_key: key, branch_id: branchId } = named;
-  if (key !== undefined && branchId === undefined)
-    throw new ServiceError('bad_request', 'branch_id is required with table_definition_key.');
-  if (id === undefined) {
-    if (key !== undefined && branchId !== undefined) return { key, branchId };
-    throw new ServiceError('bad_request', 'table_definition_id is required, or table_definition_key with branch_id.');
-  }
-  if (branchId === undefined) return { id };
-  const table = await catalogue.get(accountId, { id });
-  if (table.branch_id !== branchId || (key !== undefined && table.key !== key))
-    throw new ServiceError(
-      'bad_request',
-      'table_definition_id names another table than branch_id and table_definition_key.',
-    );
-  return { id };
-}
 
 function answerText({ body, etag }: Answer, response: { setHeader(name: string, value: string): unknown }): JsonText {
   if (etag !== undefined) response.setHeader('ETag', etag);
@@ -124,7 +100,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       handle: async ({ call, query, headers, body }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const { as_of: asOf, include_lookups: includeLookups, ...model } = body();
-        const reference = await readReference(access.catalogue, call.accountId, model);
+        const reference = readTableReference(model);
         return new JsonText(await getGrid(access, call, { ...reference, exactNumbers, asOf, includeLookups }, model));
       },
     }),
@@ -149,7 +125,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       }),
       handle: async ({ call, query, headers }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const reference = await readReference(access.catalogue, call.accountId, query);
+        const reference = readTableReference(query);
         const { as_of: asOf, include_lookups: includeLookups } = query;
         return new JsonText(
           await listRecords(access, call, { ...reference, exactNumbers, asOf, includeLookups }, query),
@@ -164,15 +140,16 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       requestHeaders: exactNumbersHeader,
       params: { id: recordIdText },
       query: {
-        table_definition_id: idTextSchema,
+        ...tableInQuery,
         as_of: asOfSchema.optional(),
         include_lookups: flagText.optional().meta(lookupsMeta),
         ...exactNumbersQuery,
       },
       response: rowSchema,
       handle: async ({ call, params, query, headers, response }) => {
-        const { table_definition_id: id, as_of: asOf, include_lookups: includeLookups } = query;
-        const request = { id, exactNumbers: readExactNumbers(query, headers), asOf, includeLookups };
+        const exactNumbers = readExactNumbers(query, headers);
+        const { as_of: asOf, include_lookups: includeLookups } = query;
+        const request = { ...readTableReference(query), exactNumbers, asOf, includeLookups };
         return answerText(await getRecord(access, call, request, params.id), response);
       },
     }),
@@ -185,13 +162,14 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       requestHeaders: { ...idempotencyHeader, ...exactNumbersHeader },
       query: exactNumbersQuery,
       resource,
-      body: { table_definition_id: idSchema, record: recordSchema },
+      body: { ...tableInBody, record: recordSchema },
       status: 201,
       response: z.object({ record: rowSchema, message: z.string() }),
       handle: async ({ call, query, headers, body, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { table_definition_id: id, record } = body();
-        const created = await createRecord(access, call, { id, exactNumbers }, record);
+        const { record, ...named } = body();
+        const request = { ...readTableReference(named), exactNumbers };
+        const created = await createRecord(access, call, request, record);
         return answerText({ ...created, body: `{"record":${created.body},"message":"Record created"}` }, response);
       },
     }),
@@ -207,13 +185,14 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       params: { id: recordIdText },
       query: exactNumbersQuery,
       resource,
-      body: { table_definition_id: idSchema, record: recordSchema },
+      body: { ...tableInBody, record: recordSchema },
       response: rowSchema,
       handle: async ({ call, params, query, body, headers, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { table_definition_id: id, record } = body();
+        const { record, ...named } = body();
+        const request = { ...readTableReference(named), exactNumbers };
         const input = { id: params.id, record, versions: readIfMatch(headers['if-match']) };
-        return answerText(await updateRecord(access, call, { id, exactNumbers }, input), response);
+        return answerText(await updateRecord(access, call, request, input), response);
       },
     }),
     route({
@@ -224,11 +203,11 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       example: { table_definition_id: 12, ids: [7] },
       requestHeaders: idempotencyHeader,
       resource,
-      body: { table_definition_id: idSchema, ids: idListSchema },
+      body: { ...tableInBody, ids: idListSchema },
       response: z.object({ message: z.string(), deleted_count: z.int() }),
       handle: async ({ call, body, response }) => {
-        const { table_definition_id: id, ids } = body();
-        return answerText(await deleteRecords(access, call, { id }, ids), response);
+        const { ids, ...named } = body();
+        return answerText(await deleteRecords(access, call, readTableReference(named), ids), response);
       },
     }),
     route({
@@ -264,7 +243,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       handle: async ({ call, query, headers, body, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const { operations, ...named } = body();
-        const reference = await readReference(access.catalogue, call.accountId, named);
+        const reference = readTableReference(named);
         return answerText(await writeBatch(access, call, { ...reference, exactNumbers }, operations), response);
       },
     }),
@@ -278,16 +257,16 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       requestHeaders: exactNumbersHeader,
       params: { id: recordIdText },
       query: {
-        table_definition_id: idTextSchema,
+        ...tableInQuery,
         ...exactNumbersQuery,
         page: listParameters.page,
         per_page: listParameters.per_page,
       },
       response: z.object({ data: z.array(versionSchema), meta: pageMetaSchema }),
       handle: async ({ call, params, query, headers }) => {
-        const reference = { id: query.table_definition_id, exactNumbers: readExactNumbers(query, headers) };
+        const request = { ...readTableReference(query), exactNumbers: readExactNumbers(query, headers) };
         const { page, per_page } = query;
-        return new JsonText(await getHistory(access, call, reference, { id: params.id, page, per_page }));
+        return new JsonText(await getHistory(access, call, request, { id: params.id, page, per_page }));
       },
     }),
     route({
@@ -301,11 +280,11 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       extension: true,
       requestHeaders: idempotencyHeader,
       resource,
-      body: { table_definition_id: idSchema, ids: idListSchema },
+      body: { ...tableInBody, ids: idListSchema },
       response: z.object({ message: z.string(), restored_count: z.int() }),
       handle: async ({ call, body, response }) => {
-        const { table_definition_id: id, ids } = body();
-        return answerText(await restoreRecords(access, call, { id }, ids), response);
+        const { ids, ...named } = body();
+        return answerText(await restoreRecords(access, call, readTableReference(named), ids), response);
       },
     }),
     route({
@@ -321,13 +300,14 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       params: { id: recordIdText },
       query: exactNumbersQuery,
       resource,
-      body: { table_definition_id: idSchema, version: versionNumber },
+      body: { ...tableInBody, version: versionNumber },
       response: rowSchema,
       handle: async ({ call, params, query, body, headers, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { table_definition_id: id, version } = body();
+        const { version, ...named } = body();
+        const request = { ...readTableReference(named), exactNumbers };
         const input = { id: params.id, version, versions: readIfMatch(headers['if-match']) };
-        return answerText(await revertRecord(access, call, { id, exactNumbers }, input), response);
+        return answerText(await revertRecord(access, call, request, input), response);
       },
     }),
   ];

@@ -1,6 +1,5 @@
 // What requests for rows send and get: the schemas that check requests and make the OpenAPI
 // document.
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { type Channel, channels } from '../rows/origin.ts';
@@ -11,22 +10,6 @@ export const recordIdText = z
   .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
   .meta({ type: 'integer', minimum: 1 });
 const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
-
-const keySchema = z.string().min(1).max(limits.nameCodePoints);
-
-/** A table by its id, or by its key and branch, in a body. */
-export const tableInBody = {
-  table_definition_id: idSchema.optional(),
-  table_definition_key: keySchema.optional(),
-  branch_id: idSchema.optional(),
-};
-
-/** The same in a query. */
-export const tableInQuery = {
-  table_definition_id: idTextSchema.optional(),
-  table_definition_key: keySchema.optional(),
-  branch_id: idTextSchema.optional(),
-};
 
 export const recordSchema = z.record(z.string(), z.unknown()).meta({
   description:
