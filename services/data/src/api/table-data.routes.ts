@@ -9,6 +9,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { getGrid, listRecords, type PageAccess } from '../pages/pages.ts';
 import { writeBatch } from '../records/batch/batch.ts';
+import { deleteRecordByKey, getRecordByKey, upsertRecord } from '../records/by-key.ts';
 import { getHistory } from '../records/history/history.ts';
 import { restoreRecords, revertRecord } from '../records/history/restore.ts';
 import type { WriteAccess } from '../records/idempotency.ts';
@@ -22,6 +23,8 @@ import {
   idempotencyHeader,
   idListSchema,
   ifMatchHeader,
+  ifNoneMatchHeader,
+  keyTextsSchema,
   lookupsMeta,
   operationSchema,
   pageMetaSchema,
@@ -36,9 +39,11 @@ const tag = 'Table data';
 // A body may be nested under it; a column of this name stays a column.
 const resource = 'table_data';
 
-function answerText({ body, etag }: Answer, response: { setHeader(name: string, value: string): unknown }): JsonText {
+type Response = { setHeader(name: string, value: string): unknown };
+
+function answerText({ body, etag }: Answer, response: Response, status?: 201): JsonText {
   if (etag !== undefined) response.setHeader('ETag', etag);
-  return new JsonText(body);
+  return new JsonText(body, status);
 }
 
 // Whether decimals and bigints are shown as strings: the parameter or the header is enough.
@@ -56,6 +61,15 @@ function readIfMatch(header: string | undefined): number[] | undefined {
     const version = /^\s*"(\d{1,9})"\s*$/.exec(header.includes(',') ? each : header)?.[1];
     return version === undefined ? [] : [Number(version)];
   });
+}
+
+// If-Match also demands that the record exists; `If-None-Match: *` that it doesn't.
+function readCondition(headers: IncomingHttpHeaders) {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  if (noneMatch === undefined) return { exists: match === undefined ? undefined : true, versions: readIfMatch(match) };
+  if (noneMatch.trim() !== '*') throw new ServiceError('bad_request', 'If-None-Match must be *.');
+  if (match !== undefined) throw new ServiceError('bad_request', 'Send If-Match or If-None-Match, not both.');
+  return { exists: false, versions: undefined };
 }
 
 /** The routes of rows, over what they need of a cluster. */
@@ -154,6 +168,69 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       },
     }),
     route({
+      method: 'GET',
+      path: '/table_data/by_key',
+      tag,
+      summary: 'Read one row by its primary key',
+      description:
+        'The live row with this key, whatever its id; with `as_of` the one that had the key then. A value that is none of its column’s type is 400.',
+      extension: true,
+      requestHeaders: exactNumbersHeader,
+      query: {
+        ...tableInQuery,
+        key: keyTextsSchema,
+        as_of: asOfSchema.optional(),
+        include_lookups: flagText.optional().meta(lookupsMeta),
+        ...exactNumbersQuery,
+      },
+      response: rowSchema,
+      handle: async ({ call, query, headers, response }) => {
+        const exactNumbers = readExactNumbers(query, headers);
+        const { as_of: asOf, include_lookups: includeLookups, key } = query;
+        const request = { ...readTableReference(query), exactNumbers, asOf, includeLookups };
+        return answerText(await getRecordByKey(access, call, request, key), response);
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/table_data/by_key',
+      tag,
+      summary: 'Create a row, or change the one with its primary key',
+      example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
+      requestHeaders: { ...ifMatchHeader, ...ifNoneMatchHeader, ...exactNumbersHeader },
+      description:
+        '`record` names all columns of the primary key. When a live row has this key, the columns that `record` names change and the others stay (200; a row that has these values already stays as it is). ' +
+        'Otherwise a row is created, without values in the columns that `record` does not name (201), also when a deleted row had the key.',
+      extension: true,
+      query: exactNumbersQuery,
+      resource,
+      body: { ...tableInBody, record: recordSchema },
+      mayCreate: true,
+      response: rowSchema,
+      handle: async ({ call, query, headers, body, response }) => {
+        const exactNumbers = readExactNumbers(query, headers);
+        const condition = readCondition(headers);
+        const { record, ...named } = body();
+        const request = { ...readTableReference(named), exactNumbers };
+        const { isNew, ...answer } = await upsertRecord(access, call, request, { record, condition });
+        return answerText(answer, response, isNew ? 201 : undefined);
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/table_data/by_key',
+      tag,
+      summary: 'Soft-delete the row with a primary key',
+      extension: true,
+      requestHeaders: ifMatchHeader,
+      query: { ...tableInQuery, key: keyTextsSchema },
+      status: 204,
+      handle: async ({ call, query, headers }) => {
+        const input = { key: query.key, versions: readIfMatch(headers['if-match']) };
+        await deleteRecordByKey(access, call, readTableReference(query), input);
+      },
+    }),
+    route({
       method: 'POST',
       path: '/table_data',
       tag,
@@ -214,16 +291,18 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       method: 'POST',
       path: '/table_data/batch',
       tag,
-      summary: 'Create, change and delete rows, all or nothing',
+      summary: 'Create, change, upsert and delete rows, all or nothing',
       example: {
         table_definition_id: 12,
         operations: [
           { operation: 'create', record: { code: 'AT', name: 'Austria' } },
           { operation: 'update', id: 7, record: { name: 'Germany' } },
+          { operation: 'upsert', record: { code: 'CH', name: 'Switzerland' } },
         ],
       },
       description:
         'Up to 1,000 operations on rows of one table, no two on the same row. Whatever their order, deletions come first, then changes, then new rows, and references are checked when all is done. ' +
+        'An upsert is a change of the live row that has its primary key before the batch, or else a new row; its record is among `updated` or `created`. ' +
         'A row that a change leaves as it is gets no new version. ' +
         'When anything is in the way nothing is done, and the answer names all of it by operation, counted from 0: 404 when records are absent, else 412 when they have another version, else 422.',
       extension: true,

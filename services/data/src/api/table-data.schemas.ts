@@ -50,10 +50,17 @@ export const versionNumber = z.int().min(1).max(limits.int4);
 const expectedVersion = versionNumber
   .optional()
   .meta({ description: 'The `svc_version` of the record; 412 when it has changed since.' });
+export const keyTextsSchema = z.record(z.string(), z.string()).meta({
+  description: 'The value of each column of the primary key: `key[code]=CH&key[year]=2026`.',
+  example: { code: 'CH' },
+});
 export const operationSchema = z.discriminatedUnion('operation', [
   z.strictObject({ operation: z.literal('create'), record: recordSchema }),
   z.strictObject({ operation: z.literal('update'), id: recordId, record: recordSchema, version: expectedVersion }),
   z.strictObject({ operation: z.literal('delete'), id: recordId, version: expectedVersion }),
+  z.strictObject({ operation: z.literal('upsert'), record: recordSchema }).meta({
+    description: 'Changes the live row with the primary key of `record`, or creates one.',
+  }),
 ]);
 export const pageMetaSchema = z.object({
   page: z.int(),
@@ -67,6 +74,7 @@ export const lookupsMeta = {
     'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',
 };
 export const ifMatchHeader = { 'If-Match': 'The ETag of the record; 412 when it has changed since.' };
+export const ifNoneMatchHeader = { 'If-None-Match': '`*`: 412 when a record with this primary key exists.' };
 export const idempotencyHeader = {
   'Idempotency-Key': 'A repeated request with the same key gets the first one’s answer, for 24 hours.',
 };

@@ -5,7 +5,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Field, fieldsOf } from '../rows/fields.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import type { ColumnShape } from '../values/value-types.ts';
+import { readOperand } from '../values/value-types.ts';
 import type { CompareOperator, Filter, PagePlan, Sort, Test, TextOperator } from './filter.ts';
 
 export type ListRequest = {
@@ -89,19 +89,12 @@ function readText(value: string): string {
   return value;
 }
 
-const anySize: ColumnShape = { data_type: 'text', length: null, scale: null };
-
-// A value longer or finer than the column's type is allowed; it matches no row. The times of system
-// columns are read like those of other lists.
+// The times of system columns are read like those of other lists.
 function readValue(field: Field, operator: Operator, value: string): string {
   const text = readText(value);
   const moment = field.column || field.type.family !== 'instant' ? undefined : readMoment(text, operator);
   if (moment) return moment.toISOString();
-  if (
-    field.type
-      .checks({ ...anySize, data_type: field.column?.data_type ?? 'text' })
-      .some((check) => check.brokenBy(text))
-  )
-    throw bad(`q: ${text.slice(0, 80)} is no value of ${field.name}.`);
-  return field.type.family === 'instant' ? field.type.canonical(text) : text;
+  const operand = readOperand(field.type, text);
+  if (operand === undefined) throw bad(`q: ${text.slice(0, 80)} is no value of ${field.name}.`);
+  return operand;
 }
