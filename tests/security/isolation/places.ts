@@ -92,8 +92,11 @@ const byName: Record<string, Kind> = {
   uuid: 'table definition uuid',
 };
 
-/** Never looked up: a caller's own texts, which two accounts may choose alike. */
-const labels = new Set(['header Idempotency-Key', 'body correlation_code']);
+/**
+ * Never looked up in more than the named table: a caller's own texts, which two accounts may choose
+ * alike.
+ */
+const labels = new Set(['header Idempotency-Key', 'body correlation_code', 'query key']);
 
 const segmentBefore = ({ operation, name }: Place) =>
   operation.path.split('/').at(operation.path.split('/').indexOf(`{${name}}`) - 1) as string;
@@ -129,10 +132,13 @@ export function unusedDeclarations(places: Place[]): string[] {
 export function companionsOf({ operation: { path }, where, name }: Place, kind: Kind): Record<string, Kind> {
   if (where === 'path' && kind === 'table definition key') return { branch_id: 'main branch' };
   if (name === 'branch_id' && path.startsWith('/table_definitions/{id}')) return { id: 'key of both' };
-  if (name === 'branch_id' && path.startsWith('/table_data')) return { table_definition_key: 'key of both' };
-  if (name === 'table_definition_key' && path.startsWith('/table_data')) return { branch_id: 'main branch' };
+  if (name === 'branch_id' && takesTableKey(path)) return { table_definition_key: 'key of both' };
+  if (name === 'table_definition_key' && takesTableKey(path)) return { branch_id: 'main branch' };
   return {};
 }
+
+const takesTableKey = (path: string) =>
+  /^\/(table_data|column_definitions|import_mappings|imports\/\{id\}\/tables)/.test(path);
 
 /**
  * Refused on plans with branching before any look-up; the account on a plan without it tries them.

@@ -24,6 +24,7 @@ const samples: Record<string, () => unknown> = {
   first_name: () => `Sample ${unique()}`,
   redirect_uri: () => 'https://sample.example/callback',
   record: () => ({ code: unique().slice(0, 8), name: 'sample' }),
+  key: () => ({ code: 'S' }),
   endRow: () => 10,
   resource_type: () => 'domain',
 };
@@ -71,7 +72,11 @@ class RequestMaker {
     const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(this.parameter(name)));
     const query = operation.parameters
       .filter((parameter) => parameter.in === 'query' && this.isSent(parameter))
-      .map(({ name }) => [name, String(this.parameter(name))]);
+      .flatMap(({ name, schema }) => {
+        const value = this.parameter(name);
+        if (schema.type !== 'object') return [[name, String(value)]];
+        return Object.entries(value as unknown as object).map(([inner, own]) => [`${name}[${inner}]`, String(own)]);
+      });
     for (const { place, values } of this.choices) {
       if (place.where !== 'filter') continue;
       query.push(['q', `${place.name}:eq:${values[0]}`]);
@@ -127,7 +132,7 @@ class RequestMaker {
         const isResource = schema.properties?.[name]?.properties !== undefined;
         if (!isResource) return [[name, value]];
         const suffix = (own: unknown) => (Array.isArray(own) ? '[]' : '');
-        return Object.entries(value as object).map(([inner, own]) => [
+        return Object.entries(value as unknown as object).map(([inner, own]) => [
           form === 'flat' ? inner : `${name}[${inner}]${suffix(own)}`,
           own,
         ]);

@@ -1,6 +1,6 @@
 // Reads `q` and `sort` of GET /table_data into a plan over the table's columns. Wrong ones are 400.
 
-import { type Operator, operators, readMoment } from '@almanac/service-kit/api/list-query';
+import { type Operator, operators, readMoment, separatorHint } from '@almanac/service-kit/api/list-query';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Field, fieldsOf } from '../rows/fields.ts';
@@ -16,7 +16,7 @@ export type ListRequest = {
   include_deleted?: boolean;
 };
 
-const bad = (problem: string) => new ServiceError('bad_request', problem);
+const bad = (...problems: string[]) => new ServiceError('bad_request', problems);
 
 /** The plan of a page. */
 export function planList(table: Pick<DeployedTable, 'structure'>, request: ListRequest): PagePlan {
@@ -95,6 +95,7 @@ function readValue(field: Field, operator: Operator, value: string): string {
   const moment = field.column || field.type.family !== 'instant' ? undefined : readMoment(text, operator);
   if (moment) return moment.toISOString();
   const operand = readOperand(field.type, text);
-  if (operand === undefined) throw bad(`q: ${text.slice(0, 80)} is no value of ${field.name}.`);
+  if (operand === undefined)
+    throw bad(`q: ${text.slice(0, 80)} is no value of ${field.name}.`, ...separatorHint(operator, text));
   return operand;
 }

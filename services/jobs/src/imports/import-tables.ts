@@ -135,11 +135,9 @@ async function presignUpload(ctx: JobsContext, call: CallContext, { id, object_k
   return { made, upload_url: await ctx.store.presignPut(object_key, { expiresSeconds }) };
 }
 
-// The branch is that of the import, whether the request names it or not.
+// A key is looked up on the branch of the import, unless the request names one.
 function readReference(branchId: number, input: NewImportTable): TableReference {
   const { table_definition_id, table_definition_key, branch_id = branchId } = input;
-  if (branch_id !== branchId)
-    throw new ServiceError('bad_request', 'branch_id names another branch than that of the import.');
   if (table_definition_id === undefined && table_definition_key === undefined)
     throw new ServiceError('bad_request', 'table_definition_id or table_definition_key is required.');
   return readTableReference({ table_definition_id, table_definition_key, branch_id });
@@ -151,8 +149,11 @@ async function findDeployedTable(
   branchId: number,
   reference: TableReference,
 ): Promise<DeployedTable__Output> {
-  if (!('id' in reference))
+  if (!('id' in reference)) {
+    // As of an unknown key: the other branch may be one that the caller does not see.
+    if (reference.branchId !== branchId) throw notFound('Deployed table definition');
     return ctx.data.GetDeployedTable(call, { table_definition_key: reference.key, branch_id: branchId });
+  }
   const table = await ctx.data.GetDeployedTable(call, { table_definition_id: reference.id });
   if (table.branch_id === branchId) return table;
   throw new ServiceError('not_found', `Table ${reference.id} is not deployed on the branch of the import.`);
