@@ -1,6 +1,6 @@
 // The kind of identifier at each place. A place without a declaration here fails its test, so that
 // no endpoint is omitted.
-import type { Place } from './operations.ts';
+import type { Operation, Place } from './operations.ts';
 
 /**
  * The resources of both accounts (twins.ts); equal wherever two accounts may use the same name, key
@@ -136,6 +136,9 @@ export function companionsOf({ operation: { path }, where, name }: Place, kind: 
   if (name === 'table_definition_key' && takesTableKey(path)) return { branch_id: 'main branch' };
   return {};
 }
+
+/** Whether a request must name a table: lists of other resources may leave it out. */
+export const needsTable = ({ item, path }: Operation) => !item || path === '/table_data';
 
 const takesTableKey = (path: string) =>
   /^\/(table_data|column_definitions|import_mappings|imports\/\{id\}\/tables)/.test(path);

@@ -3,7 +3,7 @@
 import type { Api } from '@almanac/api-client/api';
 import { unique } from '@almanac/testkit/system/builders';
 import { alternativeName, type Operation, type Parameter, type Place, type Schema } from './operations.ts';
-import { companionsOf, type Kind, kindsAt } from './places.ts';
+import { companionsOf, type Kind, kindsAt, needsTable } from './places.ts';
 import type { Owned } from './twins.ts';
 
 export type Request = { method: string; path: string; body?: unknown };
@@ -105,7 +105,7 @@ class RequestMaker {
     const { parameters, body } = this.operation;
     const has = (other: string) =>
       body?.properties?.[other] !== undefined || parameters.some((each) => each.name === other && each.in === 'query');
-    if (name !== 'table_definition_id' || !has('table_definition_key')) return false;
+    if (name !== 'table_definition_id' || !has('table_definition_key') || !needsTable(this.operation)) return false;
     const isByKey =
       'table_definition_key' in this.companions ||
       this.choices.some(({ place }) => place.name === 'table_definition_key' && place.where !== 'filter');
