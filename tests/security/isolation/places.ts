@@ -138,7 +138,7 @@ export function companionsOf({ operation: { path }, where, name }: Place, kind: 
 }
 
 /** Whether a request must name a table: lists of other resources may leave it out. */
-export const needsTable = ({ item, path }: Operation) => !item || path === '/table_data';
+export const needsTable = ({ item, path }: Operation) => !item || path.startsWith('/table_data');
 
 const takesTableKey = (path: string) =>
   /^\/(table_data|column_definitions|import_mappings|imports\/\{id\}\/tables)/.test(path);

@@ -32,7 +32,9 @@ export type NamedTable = {
   branch_id?: number | undefined;
 };
 
-/** A table by its id, with the key and branch that were given besides; or by its key on a branch. */
+/**
+ * A table by its id, with the key and branch that were given besides; or by its key on a branch.
+ */
 export type TableReference =
   | { id: number; key?: string | undefined; branchId?: number | undefined }
   | { key: string; branchId: number };

@@ -32,10 +32,11 @@ export function getRecordByKey(
   );
 }
 
-// Each attempt gives way to a writer that creates, deletes or renames the record at that moment.
+// Each further attempt follows a writer that has created, deleted or renamed the record.
 const maxAttempts = 20;
 
-const changedMeanwhile = () => new ServiceError('unavailable', 'The record was changed at the same moment; try again.');
+const changedConcurrently = () =>
+  new ServiceError('unavailable', 'The record was changed at the same moment; try again.');
 
 /**
  * What must be true of the record: `exists` or not, when it matters; and one of these `versions`,
@@ -65,7 +66,7 @@ export function upsertRecord(
       const done = (await updateExisting(work)) ?? (await createMissing(work));
       if (done) return done;
     }
-    throw changedMeanwhile();
+    throw changedConcurrently();
   });
 }
 
@@ -171,6 +172,6 @@ export function deleteRecordByKey(
       announcer.touch(table);
       return undefined;
     }
-    throw changedMeanwhile();
+    throw changedConcurrently();
   });
 }

@@ -239,13 +239,13 @@ describe('an upsert', () => {
     });
     net.rights.set(7, may('view'));
     net.rights.set(8, { license_type: 'developer', permissions: [] });
-    const [viewer, nobody] = [net.as({ userId: 7 }), net.as({ userId: 8 })];
+    const [viewer, outsider] = [net.as({ userId: 7 }), net.as({ userId: 8 })];
     expect((await viewer('GET', query(table, { code: 'A' }))).status).toBe(200);
-    for (const call of [viewer, nobody]) {
+    for (const call of [viewer, outsider]) {
       expect((await put(table, { code: 'A', size: 'x' }, { 'If-None-Match': '*' }, call)).status).toBe(403);
       expect((await call('DELETE', query(table, { code: 'B' }))).status).toBe(403);
     }
-    expect((await nobody('GET', query(table, { code: 'A' }))).status).toBe(403);
+    expect((await outsider('GET', query(table, { code: 'A' }))).status).toBe(403);
     const other = net.as({ accountId: 2 });
     expect((await other('GET', query(table, { code: 'A' }))).status).toBe(404);
     expect((await put(table, { code: 'A' }, {}, other)).status).toBe(404);

@@ -304,12 +304,12 @@ describe('an import mapping', () => {
     const suggested = await call('POST', '/suggest', { ...named, sample: 'code\nDE\n' });
     expect(suggested.body.import_mapping.table_definition_id).toBe(table);
     jobs.neighbours.permissions.set(72, { license_type: 'end_user', permissions: [] });
-    const stranger = jobs.as({ userId: 72 });
+    const outsider = jobs.as({ userId: 72 });
     // The key of a table is shown with the right to it.
     for (const table_definition_key of ['countries', 'regions']) {
       const given = { ...both, table_definition_key };
-      expect((await stranger('POST', '/api/v1/import_mappings', { ...given, name: 'x' })).status).toBe(403);
-      const seen = await stranger('GET', `/api/v1/import_mappings?${new URLSearchParams(given as never)}`);
+      expect((await outsider('POST', '/api/v1/import_mappings', { ...given, name: 'x' })).status).toBe(403);
+      const seen = await outsider('GET', `/api/v1/import_mappings?${new URLSearchParams(given as never)}`);
       expect([seen.status, seen.body.data]).toEqual([200, []]);
     }
   });

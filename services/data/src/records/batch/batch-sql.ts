@@ -65,7 +65,7 @@ const addKey = (relation: Relation, keys: (Cells | undefined)[], column: Column)
     keys.map((key) => key?.get(column) ?? null),
   );
 
-/** Finds the rows of upserts by their keys, where these could be read: one row `KeyedRow` for each. */
+/** Finds the rows of upserts by the keys that could be read: one row `KeyedRow` for each. */
 export function keyedRowsSql(table: DeployedTable, upserts: Upserts): Statement {
   const readable = [...upserts].filter(([, { key }]) => key !== undefined);
   const key = keyColumns(table.structure);

@@ -62,16 +62,17 @@ export function writeBatch(
       const refused = await refusal(pools, table, batch, upserts, problems);
       if (refused === moved) continue;
       if (refused) throw refused;
-      if (upserts.size === 0) throw failure ?? changedMeanwhile();
+      if (upserts.size === 0) throw failure ?? changedConcurrently();
     }
-    throw changedMeanwhile();
+    throw changedConcurrently();
   });
 }
 
-// Each attempt gives way to a writer that creates, deletes or renames rows at that moment.
+// Each further attempt follows a writer that has created, deleted or renamed a row of an upsert.
 const maxAttempts = 20;
 
-const changedMeanwhile = () => new ServiceError('unavailable', 'Records were changed at the same moment; try again.');
+const changedConcurrently = () =>
+  new ServiceError('unavailable', 'Records were changed at the same moment; try again.');
 
 // The rows of the upserts whose key could be read.
 async function findKeyed(pools: Pools, table: DeployedTable, upserts: Upserts): Promise<KeyedRow[]> {
@@ -99,7 +100,7 @@ function doneAnswer({ created, updated, created_count, updated_count, deleted_co
   };
 }
 
-/** The row of an upsert has come or gone since it was looked for. */
+/** The row of an upsert was created or deleted after it was looked for. */
 const moved = Symbol('moved');
 
 /**
