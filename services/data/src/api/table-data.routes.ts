@@ -2,10 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { listParameters } from '@almanac/service-kit/api/list-query';
 import { JsonText, type Route, route } from '@almanac/service-kit/api/route';
-import { readTableReference, tableInBody, tableInQuery } from '@almanac/service-kit/api/table-reference';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import { readTableReference, tableInBody, tableInQuery } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import { getGrid, listRecords, type PageAccess } from '../pages/pages.ts';
 import { writeBatch } from '../records/batch/batch.ts';

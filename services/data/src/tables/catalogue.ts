@@ -1,8 +1,9 @@
 // Finds deployed tables, and caches their entries by revision. Every statement over rows states the
 // revision it was made for, so one made for an outdated entry returns nothing, and the entry is
 // read again. That holds with any number of instances and costs no round trip.
-import type { TableReference } from '@almanac/service-kit/api/table-reference';
+
 import { ServiceError } from '@almanac/service-kit/errors';
+import type { TableReference } from '@almanac/service-kit/rights/table-reference';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { run } from '../postgres/pools.ts';

@@ -1,7 +1,8 @@
 // What is deployed, for other services: one table, and how many rows tables have.
-import type { TableReference } from '@almanac/service-kit/api/table-reference';
+
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import type { TableReference } from '@almanac/service-kit/rights/table-reference';
 import { type Pools, run } from '../postgres/pools.ts';
 import { tableName } from '../sql/identifiers.ts';
 import { type Catalogue, notDeployed } from './catalogue.ts';

@@ -2,13 +2,13 @@
 import { idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import { limits } from '@almanac/service-kit/limits';
 import {
   findTableReference,
   readTableReference,
   tableInBody,
   tableInQuery,
-} from '@almanac/service-kit/api/table-reference';
-import { limits } from '@almanac/service-kit/limits';
+} from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { delimiters, quotes } from '../formats/csv/csv-reader.ts';

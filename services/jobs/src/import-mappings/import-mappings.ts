@@ -3,11 +3,11 @@
 import type { TableDefinition__Output } from '@almanac/protos/generated/almanac/metadata/v1/TableDefinition.ts';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import { normalizeName } from '@almanac/service-kit/api/names';
-import { requireSameTable, type TableReference } from '@almanac/service-kit/api/table-reference';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights/rights';
+import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { JobsContext } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { findEarlierResult, idempotent } from '../idempotency.ts';

@@ -1,12 +1,12 @@
 // The tables of an import: adding one, and storing its file until it is queued.
 import { randomUUID } from 'node:crypto';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
-import { readTableReference, requireSameTable, type TableReference } from '@almanac/service-kit/api/table-reference';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { administersBranch, needsBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import { requireRight } from '@almanac/service-kit/rights/rights';
+import { readTableReference, requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { JobsContext } from '../context.ts';
 import {
   putWithinLimit,

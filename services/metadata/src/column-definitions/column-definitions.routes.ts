@@ -7,7 +7,7 @@ import {
   readTableReference,
   tableInBody,
   tableInQuery,
-} from '@almanac/service-kit/api/table-reference';
+} from '@almanac/service-kit/rights/table-reference';
 import { columnAttributes, newColumnAttributes } from '../columns/column-rules.ts';
 import { columnSchema } from '../columns/column-schema.ts';
 import type { MetadataContext } from '../context.ts';

@@ -9,11 +9,11 @@ import {
   prismaWhere,
   window,
 } from '@almanac/service-kit/api/list-query';
-import { requireSameTable, type TableReference } from '@almanac/service-kit/api/table-reference';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { requireRight } from '@almanac/service-kit/rights/rights';
+import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
 import { type ColumnShape, type GivenColumn, resolveColumn } from '../columns/column-rules.ts';
 import type { MetadataContext } from '../context.ts';

@@ -10,10 +10,10 @@ import {
   window,
 } from '@almanac/service-kit/api/list-query';
 import { normalizeName } from '@almanac/service-kit/api/names';
-import type { TableReference } from '@almanac/service-kit/api/table-reference';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { reachOf, requireRight } from '@almanac/service-kit/rights/rights';
+import type { TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import { branchReferenceFields, requireBranch } from '../branches/branches.ts';

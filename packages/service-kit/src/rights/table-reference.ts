@@ -1,9 +1,9 @@
 // How a request names a table: by `table_definition_id`, or by `table_definition_key` with
 // `branch_id`. Both are fine as long as they name the same table.
 import { z } from 'zod';
+import { idSchema, idTextSchema } from '../api/input.ts';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { idSchema, idTextSchema } from './input.ts';
 
 const keySchema = z
   .string()
