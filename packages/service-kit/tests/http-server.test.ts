@@ -41,6 +41,15 @@ const routes = [
   }),
   route({
     ...base,
+    method: 'PUT',
+    path: '/things/by_key',
+    query: { key: z.record(z.string(), z.string()) },
+    mayCreate: true,
+    response: z.object({}),
+    handle: async ({ query: { key } }) => new JsonText(JSON.stringify(key), 'new' in key ? 201 : undefined),
+  }),
+  route({
+    ...base,
     method: 'POST',
     path: '/things',
     body: { count: z.number().int() },
@@ -187,6 +196,18 @@ describe('HTTP server of a service', () => {
     expect((await send('GET', '/things?branch_id=3&branch_id=4')).status).toBe(400);
   });
 
+  it('reads a parameter that is an object', async () => {
+    const put = (query: string) => send('PUT', `/things/by_key?${query}`);
+    expect(await put('key[a]=1%2C2&key[b%5D]=&key%5Bc[%5D=x')).toMatchObject({
+      status: 200,
+      body: { a: '1,2', 'b]': '', 'c[': 'x' },
+    });
+    expect((await put('key[new]=1')).status).toBe(201);
+    for (const wrong of ['', 'key=a', 'key[a]=1&key=a', 'key[a]=1&key[a]=2', 'key[a]=1&other[a]=1', 'key[a=1', '[a]=1'])
+      expect([wrong, (await put(wrong)).status]).toEqual([wrong, 400]);
+    expect((await send('GET', '/things?branch_id[a]=3')).status).toBe(400);
+  });
+
   it('refuses a query that is no text, and accepts the replacement character', async () => {
     for (const query of ['a=%00', 'a%00=1', 'branch_id=%ff', 'a=1&a=%ed%a0%80'])
       expect((await send('GET', `/things?${query}`)).body.errors).toEqual([expect.stringMatching(/^The query /)]);
@@ -302,6 +323,10 @@ describe('HTTP server of a service', () => {
       parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }],
       requestBody: { required: true },
       responses: { 402: expect.anything(), 413: expect.anything(), 415: expect.anything(), 422: expect.anything() },
+    });
+    expect(paths['/api/v1/things/by_key']?.put).toMatchObject({
+      parameters: [{ name: 'key', in: 'query', required: true, style: 'deepObject', explode: true }],
+      responses: { 200: expect.anything(), 201: { description: 'Created.', content: expect.anything() } },
     });
     expect((await fetch(`${url}/metrics`)).status).toBe(200);
   });

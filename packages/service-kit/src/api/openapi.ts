@@ -42,7 +42,8 @@ function parameters(declared: Route): Json[] {
     Object.entries(shape ?? {}).map(([name, schema]) => {
       const { description, ...json } = asSchema(schema as z.ZodType, 'input');
       const required = where === 'path' || !(schema as z.ZodType).safeParse(undefined).success;
-      return { name, in: where, required, schema: json, ...(description ? { description } : {}) };
+      const style = json.type === 'object' ? { style: 'deepObject', explode: true } : {};
+      return { name, in: where, required, ...style, schema: json, ...(description ? { description } : {}) };
     });
   const headers = Object.entries(declared.requestHeaders ?? {}).map(([name, description]) => ({
     name,
@@ -92,13 +93,14 @@ function operation(declared: Route, service: string): Json {
     ...(body ? { requestBody: body } : {}),
     responses: {
       [status]: success,
+      ...(declared.mayCreate ? { '201': { ...success, description: 'Created.' } } : {}),
       '400': errorAnswer('Missing or invalid parameters.'),
       '401': errorAnswer('Invalid or missing token, or no user context where one is needed.'),
       ...(declared.method === 'GET' ? {} : { '402': errorAnswer('Billing overdue; writes are blocked.') }),
       '403': errorAnswer('The scope or the right is missing.'),
       '404': errorAnswer('No such resource in this account.'),
       ...(declared.requestHeaders?.['If-Match']
-        ? { '412': errorAnswer('Changed since: If-Match does not match.') }
+        ? { '412': errorAnswer('Changed since: If-Match or If-None-Match does not match.') }
         : {}),
       ...(body ? { '413': errorAnswer('The body is larger than the limit.') } : {}),
       ...(body && !declared.raw ? { '415': errorAnswer('The body is no application/json in UTF-8.') } : {}),

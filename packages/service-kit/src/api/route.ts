@@ -28,11 +28,16 @@ export type RouteInput<
   response: ServerResponse;
 };
 
-/** A JSON answer that PostgreSQL has rendered, as text or bytes. It is sent as it is. */
+/**
+ * A JSON answer that PostgreSQL has rendered, as text or bytes. It is sent as it is. `status`:
+ * instead of the route's.
+ */
 export class JsonText {
   readonly text: string | Buffer;
-  constructor(text: string | Buffer) {
+  readonly status: number | undefined;
+  constructor(text: string | Buffer, status?: 201) {
     this.text = text;
+    this.status = status;
   }
 }
 
@@ -68,8 +73,15 @@ export type RouteDeclaration<
   raw?: boolean;
   bodyLimit?: number;
   status?: 200 | 201 | 204;
+  /** Answers 201 instead, with the same schema, when the call has created the resource. */
+  mayCreate?: boolean;
   /** Request headers the handler understands, for the document: name to description. */
-  requestHeaders?: { 'If-Match'?: string; 'Idempotency-Key'?: string; 'Exact-Numbers'?: string };
+  requestHeaders?: {
+    'If-Match'?: string;
+    'If-None-Match'?: string;
+    'Idempotency-Key'?: string;
+    'Exact-Numbers'?: string;
+  };
   response?: z.ZodType;
   /** The answer is no JSON: the handler writes it to `response` itself. */
   produces?: 'text/csv';

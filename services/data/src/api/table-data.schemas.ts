@@ -1,6 +1,5 @@
 // What requests for rows send and get: the schemas that check requests and make the OpenAPI
 // document.
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { type Channel, channels } from '../rows/origin.ts';
@@ -11,22 +10,6 @@ export const recordIdText = z
   .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
   .meta({ type: 'integer', minimum: 1 });
 const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
-
-const keySchema = z.string().min(1).max(limits.nameCodePoints);
-
-/** A table by its id, or by its key and branch, in a body. */
-export const tableInBody = {
-  table_definition_id: idSchema.optional(),
-  table_definition_key: keySchema.optional(),
-  branch_id: idSchema.optional(),
-};
-
-/** The same in a query. */
-export const tableInQuery = {
-  table_definition_id: idTextSchema.optional(),
-  table_definition_key: keySchema.optional(),
-  branch_id: idTextSchema.optional(),
-};
 
 export const recordSchema = z.record(z.string(), z.unknown()).meta({
   description:
@@ -67,10 +50,17 @@ export const versionNumber = z.int().min(1).max(limits.int4);
 const expectedVersion = versionNumber
   .optional()
   .meta({ description: 'The `svc_version` of the record; 412 when it has changed since.' });
+export const keyTextsSchema = z.record(z.string(), z.string()).meta({
+  description: 'The value of each column of the primary key: `key[code]=CH&key[year]=2026`.',
+  example: { code: 'CH' },
+});
 export const operationSchema = z.discriminatedUnion('operation', [
   z.strictObject({ operation: z.literal('create'), record: recordSchema }),
   z.strictObject({ operation: z.literal('update'), id: recordId, record: recordSchema, version: expectedVersion }),
   z.strictObject({ operation: z.literal('delete'), id: recordId, version: expectedVersion }),
+  z.strictObject({ operation: z.literal('upsert'), record: recordSchema }).meta({
+    description: 'Changes the live row with the primary key of `record`, or creates one.',
+  }),
 ]);
 export const pageMetaSchema = z.object({
   page: z.int(),
@@ -84,6 +74,7 @@ export const lookupsMeta = {
     'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',
 };
 export const ifMatchHeader = { 'If-Match': 'The ETag of the record; 412 when it has changed since.' };
+export const ifNoneMatchHeader = { 'If-None-Match': '`*`: 412 when a record with this primary key exists.' };
 export const idempotencyHeader = {
   'Idempotency-Key': 'A repeated request with the same key gets the first one’s answer, for 24 hours.',
 };

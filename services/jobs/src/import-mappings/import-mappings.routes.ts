@@ -1,8 +1,14 @@
 // The REST edge of import mappings.
-import { idSchema, idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
+import { idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
+import {
+  findTableReference,
+  readTableReference,
+  tableInBody,
+  tableInQuery,
+} from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { delimiters, quotes } from '../formats/csv/csv-reader.ts';
@@ -143,10 +149,10 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
       path: '/import_mappings',
       tag,
       summary: 'List the import mappings of tables one may view',
-      query: { ...listParameters, table_definition_id: idTextSchema.optional() },
+      query: { ...listParameters, ...tableInQuery },
       response: pageSchema(mappingSchema),
       handle: ({ call, query }) =>
-        listMappings(ctx, call, query.table_definition_id, readListQuery(query, mappingFields)),
+        listMappings(ctx, call, findTableReference(query), readListQuery(query, mappingFields)),
     }),
     route({
       method: 'GET',
@@ -173,15 +179,14 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
         },
       },
       resource,
-      body: { table_definition_id: idSchema },
+      body: tableInBody,
       attributes: { name: nameSchema, ...optional },
       bodyLimit: limits.mappingBodyBytes,
       status: 201,
       response: mappingSchema,
       handle: async ({ call, body, attributes }) => {
-        const { table_definition_id } = body();
-        const table = await requireTable(ctx, call, table_definition_id);
-        return showMapping(await createMapping(ctx, call, table_definition_id, table, attributes()));
+        const table = await requireTable(ctx, call, readTableReference(body()));
+        return showMapping(await createMapping(ctx, call, table, attributes()));
       },
     }),
     route({
@@ -197,7 +202,7 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
       response: mappingSchema,
       handle: async ({ call, params, attributes }) => {
         const found = await getMapping(ctx, call, params.id);
-        const table = await requireTable(ctx, call, found.table_definition_id);
+        const table = await requireTable(ctx, call, { id: found.table_definition_id });
         return showMapping(await updateMapping(ctx, call, found, table, attributes()));
       },
     }),

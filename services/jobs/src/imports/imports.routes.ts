@@ -96,6 +96,7 @@ export function importRoutes(ctx: JobsContext): Route[] {
           .string()
           .optional()
           .meta({ description: 'Instead of the id; looked up on the branch of the import.' }),
+        branch_id: idSchema.optional().meta({ description: 'Of the key; that of the import by default.' }),
         pattern: z.string().meta({
           enum: [...patterns],
           description:

@@ -1,11 +1,12 @@
 // The REST endpoints of samples: columns and mappings inferred from the beginning of a file.
 
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { idTextSchema } from '@almanac/service-kit/api/input';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { requireRight } from '@almanac/service-kit/rights/rights';
+import { readTableReference, tableInBody } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { delimiters, quotes } from '../formats/csv/csv-reader.ts';
@@ -141,13 +142,14 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
       example: { table_definition_id: 12, sample: 'Code,Name\nCH,Switzerland\n' },
       description: 'Writes nothing.',
       extension: true,
-      body: { table_definition_id: idSchema, ...sampleShape },
+      body: { ...tableInBody, ...sampleShape },
       response: suggestionSchema,
       handle: async ({ call, body }) => {
-        const { table_definition_id, ...sample } = body();
-        const table = await requireTable(ctx, call, table_definition_id);
+        const { table_definition_id, table_definition_key, branch_id, ...sample } = body();
+        const reference = readTableReference({ table_definition_id, table_definition_key, branch_id });
+        const table = await requireTable(ctx, call, reference);
         const dateStyle = await readAccountDateStyle(ctx, call);
-        return suggestMapping(table, { tableDefinitionId: table_definition_id, dateStyle }, sample);
+        return suggestMapping(table, { tableDefinitionId: table.id, dateStyle }, sample);
       },
     }),
   ];

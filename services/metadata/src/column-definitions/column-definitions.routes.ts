@@ -1,7 +1,13 @@
 // The HTTP edge of column definitions.
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import {
+  findTableReference,
+  readTableReference,
+  tableInBody,
+  tableInQuery,
+} from '@almanac/service-kit/rights/table-reference';
 import { columnAttributes, newColumnAttributes } from '../columns/column-rules.ts';
 import { columnSchema } from '../columns/column-schema.ts';
 import type { MetadataContext } from '../context.ts';
@@ -28,10 +34,10 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/column_definitions',
     summary: 'List column definitions: those of one table in its order, or of all tables one may see',
-    query: { ...listParameters, table_definition_id: idTextSchema.optional() },
+    query: { ...listParameters, ...tableInQuery },
     response: pageSchema(columnSchema),
-    handle: async ({ call, query: { table_definition_id, ...query } }) =>
-      listColumnDefinitions(ctx, call, readListQuery(query, columnFilters), table_definition_id),
+    handle: async ({ call, query }) =>
+      listColumnDefinitions(ctx, call, readListQuery(query, columnFilters), findTableReference(query)),
   }),
   route({
     ...common,
@@ -60,13 +66,13 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
         valid_values: 'Africa|America|Asia|Europe|Oceania',
       },
     },
-    body: { table_definition_id: idSchema },
+    body: tableInBody,
     attributes: newColumnAttributes,
     status: 201,
     response: columnSchema,
     requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, body, attributes }) => {
-      const create = async () => createColumnDefinition(ctx, call, body().table_definition_id, attributes);
+      const create = async () => createColumnDefinition(ctx, call, readTableReference(body()), attributes);
       return idempotent(ctx, call, create, (id) => getColumnDefinition(ctx, call, id));
     },
   }),
