@@ -1,5 +1,5 @@
 // Reports on the console that a server outside can't be reached, once, and again when it is back.
-import type { NeededServer } from '@almanac/service-kit/process/needed-servers';
+import type { NeededServer } from '@almanac/service-kit/process/reports';
 
 type Server = { variable: string; what: string; effect: string };
 

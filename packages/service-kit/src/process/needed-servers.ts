@@ -3,9 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../observability/logger.ts';
 import { periodic } from './periodic.ts';
-import { report } from './reports.ts';
-
-export type NeededServer = 'bus' | 'object_store';
+import { type NeededServer, report } from './reports.ts';
 
 export type NeededServers = {
   /** `check` throws or answers false when the server can't be used. */

@@ -1,7 +1,8 @@
 // What a service reports to the process that started it (the supervisor of the embedded system, or
 // a test), over IPC. Without such a process a report goes nowhere.
 
-import type { NeededServer } from './needed-servers.ts';
+/** A server outside that a service starts without, but that its work waits for. */
+export type NeededServer = 'bus' | 'object_store';
 
 export type Report =
   | 'ready'

@@ -21,6 +21,7 @@ import { type ServiceTls, watchServiceTls } from '../tls/service-tls.ts';
 import { type EventLoop, watchEventLoop } from './event-loop.ts';
 import { createHttpServer, type HttpOptions, type HttpServer } from './http-server.ts';
 import { type NeededServers, watchNeededServers } from './needed-servers.ts';
+import type { Part } from './part.ts';
 import { watchBus } from './service-metrics.ts';
 
 /** What a service adds to its HTTP server: routes, and handlers outside /api/v1. */
@@ -98,9 +99,6 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
     verifyContext,
   };
 }
-
-/** A part that starts and stops with the service. `start` may return its port. */
-export type Part = { name: string; start?: () => Promise<unknown>; stop?: () => Promise<unknown> | unknown };
 
 /**
  * Starts parts in order, and stops them in reverse after readiness is off. A failed start stops

@@ -15,7 +15,7 @@ const readyWithinMs = 240_000;
 export function spawnService(service: string, env: Record<string, string | undefined>, from = root): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `services/${service}/src/main.ts`], {
     cwd: from,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
