@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { ConfigError } from '@almanac/service-kit/config/config';
 import { configExitCode, type NeededServer, type Report } from '@almanac/service-kit/process/reports';
-import { readReason } from './log-reason.ts';
+import { readReason } from './problems/log-reason.ts';
 import { isRunning, signal, waitUntil } from './processes.ts';
 
 export type ChildOptions = {

@@ -6,7 +6,7 @@ import { ClusterError, makeCluster, serverCommand } from '@almanac/embedded-post
 import pg from 'pg';
 import { Child } from './child.ts';
 import { type Home, root } from './home.ts';
-import { readReason } from './log-reason.ts';
+import { readReason } from './problems/log-reason.ts';
 import { commandOf, isRunning, signal, waitUntil } from './processes.ts';
 
 const superuser = 'almanac';
