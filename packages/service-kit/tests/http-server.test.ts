@@ -236,9 +236,8 @@ describe('HTTP server of a service', () => {
   it('asks for a user and for branching where the route needs them', async () => {
     const person = await send('POST', '/people');
     expect(person).toMatchObject({ status: 401, body: { error: expect.stringContaining('authorization code') } });
-    expect(person.headers.get('www-authenticate')).toBe(
-      `Bearer realm="almanac", error="invalid_token", error_description="${person.body.error}"`,
-    );
+    // The token is valid: with `invalid_token`, a client would get another one of the same kind.
+    expect(person.headers.get('www-authenticate')).toBe('Bearer realm="almanac"');
     expect(await send('POST', '/forks')).toMatchObject({
       status: 403,
       body: { error: 'Branching is not enabled on the current plan' },

@@ -19,7 +19,7 @@ import { z } from 'zod';
 import type { JobsConfig } from './config.ts';
 import type { JobsContext } from './context.ts';
 import { exportHandler } from './exports/export-work.ts';
-import { createObjectStore } from './files/object-store/create-object-store.ts';
+import { createObjectStore, isFolderStore } from './files/object-store/create-object-store.ts';
 import type { ObjectStore } from './files/object-store/object-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createJobsHttp } from './http.ts';
@@ -73,6 +73,7 @@ export async function createJobs(
     ...(mailer ? { mailer } : {}),
   };
   // The object store is no readiness check: without it jobs wait, and the API still answers.
+  if (!isFolderStore(store)) runtime.neededServers.add('object_store', () => store.start());
   health.addReadinessCheck('database', () => pgSql(pool)('select 1'));
 
   const workers = [

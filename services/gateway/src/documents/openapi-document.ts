@@ -4,16 +4,17 @@ import { mergeOpenApi, type OpenApiDocument } from '@almanac/service-kit/api/ope
 import { ServiceError } from '@almanac/service-kit/errors';
 import { upstreamNames } from '../config.ts';
 import type { Upstreams } from '../forwarding/upstreams.ts';
+import { createDocument, type Document } from './document.ts';
 
 type Fragment = Pick<OpenApiDocument, 'paths'>;
 
 const ttlMs = 60_000;
 
-/** Returns a function that yields the document as text; 503 if a service was never reachable. */
-export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): () => Promise<string> {
+/** Returns a function that yields the document; 503 if a service was never reachable. */
+export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): () => Promise<Document> {
   const fragments = new Map<string, Fragment>();
-  let cached: { text: string; until: number } | undefined;
-  let building: Promise<string> | undefined;
+  let cached: { document: Document; until: number } | undefined;
+  let building: Promise<Document> | undefined;
 
   const read = async (name: (typeof upstreamNames)[number]) => {
     try {
@@ -30,13 +31,16 @@ export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): 
 
   const build = async () => {
     await Promise.all(upstreamNames.map(read));
-    const text = JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl));
-    cached = { text, until: Date.now() + ttlMs };
-    return text;
+    const content = Buffer.from(JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl)));
+    const built = createDocument('application/json', content);
+    // The present one, if it is equal, is compressed already.
+    const document = built.digest === cached?.document.digest ? cached.document : built;
+    cached = { document, until: Date.now() + ttlMs };
+    return document;
   };
 
   return () => {
-    if (cached && cached.until > Date.now()) return Promise.resolve(cached.text);
+    if (cached && cached.until > Date.now()) return Promise.resolve(cached.document);
     // Anyone may request it, so concurrent requests share one fetch from the services.
     building ??= build().finally(() => {
       building = undefined;
