@@ -7,7 +7,8 @@ import formats from 'ajv-formats';
 export type Operation = {
   operationId: string;
   summary: string;
-  security: { oauth2: string[] }[];
+  /** The last way is the authorization code flow, which every operation takes. */
+  security: { authorization_code: string[] }[];
   'x-extension'?: boolean;
   parameters: { name: string; in: string; required: boolean }[];
   requestBody?: object;
@@ -30,9 +31,13 @@ export async function readDocument(): Promise<ApiDocument> {
   return (await answer.json()) as ApiDocument;
 }
 
+/** The paths below /api/v1; the others are of OAuth. */
+export const apiPaths = ({ paths }: ApiDocument): ApiDocument['paths'] =>
+  Object.fromEntries(Object.entries(paths).filter(([path]) => path.startsWith('/api/v1/')));
+
 /** All operations as "METHOD /path" below /api/v1. */
 export function listOperations(document: ApiDocument): string[] {
-  return Object.entries(document.paths).flatMap(([path, operations]) =>
+  return Object.entries(apiPaths(document)).flatMap(([path, operations]) =>
     Object.keys(operations)
       .filter((method) => methods.includes(method))
       .map((method) => `${method.toUpperCase()} ${path.replace(/^\/api\/v1/, '').replace(/\{\w+\}/g, '{id}')}`),

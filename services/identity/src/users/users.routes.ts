@@ -22,18 +22,21 @@ import {
   userFields,
 } from './users.ts';
 
-const userSchema = z.object({
-  id: z.int(),
-  first_name: z.string(),
-  last_name: z.string(),
-  email: z.string(),
-  license_type: z.enum(licenseTypes),
-  status: z.enum(['invited', 'active', 'suspended']),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-});
+const userSchema = z
+  .object({
+    id: z.int(),
+    first_name: z.string(),
+    last_name: z.string(),
+    email: z.string(),
+    license_type: z.enum(licenseTypes),
+    status: z.enum(['invited', 'active', 'suspended']),
+    created_at: timeSchema,
+    updated_at: timeSchema,
+  })
+  .meta({ id: 'User' });
 
-const groupSchema = z.object({ id: z.int(), name: z.string() });
+const groupSchema = z.object({ id: z.int(), name: z.string() }).meta({ id: 'UserGroupReference' });
+const userDetailsSchema = userSchema.extend({ user_groups: z.array(groupSchema) }).meta({ id: 'UserDetails' });
 
 // A part of a user's name: may be empty (null means the same) and holds no control character.
 const personNameSchema = z
@@ -81,6 +84,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'GET',
       path: '/users',
       summary: 'List users',
+      description: 'For administrators.',
       query: listParameters,
       response: pageSchema(userSchema),
       handle: ({ call, query }) => listUsers(ctx, call, readListQuery(query, userFields, 'email')),
@@ -90,8 +94,9 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'GET',
       path: '/users/{id}',
       summary: 'Show a user and the groups it is in',
+      description: 'For administrators.',
       params,
-      response: userSchema.extend({ user_groups: z.array(groupSchema) }),
+      response: userDetailsSchema,
       handle: ({ call, params: { id } }) => getUser(ctx, call, id),
     }),
     route({
@@ -115,6 +120,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'PATCH',
       path: '/users/{id}',
       summary: 'Change a user, or suspend one',
+      description: 'For administrators. Attributes that are left out stay as they are.',
       example: { user: { last_name: 'King' } },
       params,
       resource: 'user',
@@ -127,6 +133,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'DELETE',
       path: '/users/{id}',
       summary: 'Delete a user and revoke the tokens it has',
+      description: 'For administrators. Histories and the audit log keep the id.',
       params,
       status: 204,
       handle: ({ call, params: { id } }) => deleteUser(ctx, call, id),

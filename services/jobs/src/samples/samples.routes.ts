@@ -34,15 +34,17 @@ const sampleShape = {
     .meta({ description: 'False: the first line is a row, and columns are named by their places.', default: true }),
 };
 
-const proposalSchema = z.object({
-  table_definition_id: z.int(),
-  name: z.string(),
-  data_type: z.string(),
-  length: z.int().optional(),
-  scale: z.int().optional(),
-  is_primary_key: z.boolean(),
-  is_required: z.boolean(),
-});
+const proposalSchema = z
+  .object({
+    table_definition_id: z.int(),
+    name: z.string(),
+    data_type: z.string(),
+    length: z.int().optional(),
+    scale: z.int().optional(),
+    is_primary_key: z.boolean(),
+    is_required: z.boolean(),
+  })
+  .meta({ id: 'ProposedColumn' });
 
 const suggestionSchema = z.object({
   import_mapping: z
@@ -78,6 +80,7 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
     route({
       method: 'POST',
       path: '/table_definitions/{id}/infer_columns',
+      operationId: 'inferColumns',
       tag: 'Table definitions',
       summary: 'Propose columns for a table from a sample of a file',
       example: { sample: 'code,name,population\nCH,Switzerland,9060598\n' },
