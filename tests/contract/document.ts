@@ -4,6 +4,9 @@ import { baseUrl } from '@almanac/testkit/system/builders';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
+/** By media type; one each. */
+type Content = Record<string, { schema: object; example?: unknown }>;
+
 export type Operation = {
   operationId: string;
   summary: string;
@@ -11,8 +14,8 @@ export type Operation = {
   security: { authorization_code: string[] }[];
   'x-extension'?: boolean;
   parameters: { name: string; in: string; required: boolean }[];
-  requestBody?: object;
-  responses: Record<string, { description: string; content?: { 'application/json': { schema: object } } }>;
+  requestBody?: { content: Content };
+  responses: Record<string, { description: string; content?: Content }>;
 };
 
 export type ApiDocument = {
@@ -61,7 +64,7 @@ export function holdingTo(document: ApiDocument, api: Api): Api & { seen: Set<st
     const name = `${found.operation.operationId} ${answer.status}`;
     if (!described) throw new Error(`${name} is not described; it answered ${JSON.stringify(answer.body)}`);
     seen.add(found.operation.operationId);
-    const schema = described.content?.['application/json'].schema;
+    const schema = Object.values(described.content ?? {})[0]?.schema;
     if (!schema) {
       if (answer.body !== undefined)
         throw new Error(`${name} should have no body, but has ${JSON.stringify(answer.body)}`);

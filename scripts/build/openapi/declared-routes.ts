@@ -9,6 +9,7 @@ import {
 import type { Route } from '@almanac/service-kit/api/route';
 import { billingRoutes } from '../../../services/billing/src/http.ts';
 import { dataRoutes } from '../../../services/data/src/http.ts';
+import { examples as recordedExamples } from '../../../services/gateway/src/documents/examples.ts';
 import { identityRoutes } from '../../../services/identity/src/http.ts';
 import { oauthDocument } from '../../../services/identity/src/oauth/oauth-document.ts';
 import { jobsRoutes } from '../../../services/jobs/src/http.ts';
@@ -29,9 +30,9 @@ export const declaredRoutes: ServiceRoutes[] = [
 ];
 
 /** The document as the gateway of a system at its default address serves it. */
-export function makeDocument(): OpenApiDocument {
+export function makeDocument(examples = recordedExamples): OpenApiDocument {
   const fragments = declaredRoutes.map(({ service, routes, described }) => openApiFragment(service, routes, described));
-  return mergeOpenApi(fragments, 'http://127.0.0.1:8080');
+  return mergeOpenApi(fragments, 'http://127.0.0.1:8080', examples);
 }
 
 /** The text of docs/openapi.json. */

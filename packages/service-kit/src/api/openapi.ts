@@ -1,6 +1,7 @@
 // Builds the OpenAPI 3.1 document from the schemas of the routes. Each service serves its fragment,
 // the gateway merges them.
 import { z } from 'zod';
+import { type Examples, withExamples } from '../openapi/examples.ts';
 import { asNamed, asSchema, type Json, type NamedSchemas } from '../openapi/named-schemas.ts';
 import { describePathParameter, operationIdOf, pascal } from '../openapi/operation-id.ts';
 import { type Route, requiredScope } from './route.ts';
@@ -84,7 +85,7 @@ function successAnswer(declared: Declared, named: NamedSchemas): Json {
   return { description, content: { 'application/json': { schema } } };
 }
 
-/** What the declaration promises besides its own words, so that a reader of one operation sees it. */
+/** The words of the declaration, with what it demands of the caller. */
 function describe({ description, user, branching }: Declared): string {
   return [
     description,
@@ -134,7 +135,7 @@ function operation(declared: Declared, service: string, named: NamedSchemas): Js
 
 const isList = ({ method, query }: Route) => method === 'GET' && query?.page !== undefined;
 
-/** The fragment of one service; `more` has what it serves beside declared routes. */
+/** The fragment of one service; `more` describes what it serves beside declared routes. */
 export function openApiFragment(
   service: string,
   routes: Route[],
@@ -164,8 +165,11 @@ const scopes = {
   'api:admin': 'Administrative operations',
 };
 
-/** Merges the fragments into one document, with paths and components in alphabetical order. */
-export function mergeOpenApi(fragments: OpenApiFragment[], serverUrl: string): OpenApiDocument {
+/**
+ * Merges the fragments into one document, with paths and components in alphabetical order.
+ * `examples` were recorded of calls.
+ */
+export function mergeOpenApi(fragments: OpenApiFragment[], serverUrl: string, examples: Examples): OpenApiDocument {
   const merged: OpenApiFragment['paths'] = {};
   for (const fragment of fragments)
     for (const [path, operations] of Object.entries(fragment.paths)) merged[path] = { ...merged[path], ...operations };
@@ -182,7 +186,7 @@ export function mergeOpenApi(fragments: OpenApiFragment[], serverUrl: string): O
     },
     servers: [{ url: serverUrl }],
     tags,
-    paths: sorted(merged),
+    paths: sorted(withExamples(merged, examples)),
     components: {
       schemas: sorted({ ...schemas, Error: errorSchema }),
       headers: {
@@ -221,21 +225,16 @@ const errorSchema = {
   properties: { error: { type: 'string' }, errors: { type: 'array', items: { type: 'string' } } },
 };
 
-const description = `Reference data management: typed tables, controlled change, one API.
-
-**Tokens.** Every call under \`/api/v1\` carries \`Authorization: Bearer <token>\`, from \`POST /oauth/token\`. Most operations take the token of a machine (client credentials) or of a person (authorization code). Those marked "Needs a person" (\`x-user-context\`) take a person's alone, and list only \`authorization_code\` under \`security\`.
-
-**Bodies** are JSON: nested as shown (\`{"domain": {"name": "x"}}\`), flat (\`{"name": "x"}\`) or with bracket keys (\`{"domain[name]": "x"}\`).
-
-**Lists** take \`page\`, \`per_page\` (at most 1000), \`q\` (\`field:operator:value\`, repeatable, or a bare word) and \`sort\` (\`field\` or \`-field\`), and answer \`data\` with \`meta\`.
-
-**HEAD.** Every GET answers HEAD too: the same status and headers, without a body. It takes the same scope and counts as a call.
-
-**Long numbers.** Decimals and bigints are JSON numbers with all their digits. JSON.parse and most parsers read numbers into doubles and round those of more than 15 digits without telling: where an operation takes them, \`exact_numbers=true\` or the header \`Exact-Numbers: true\` makes strings of them.
-
-**Headers.** Every answer carries \`X-Request-Id\`; counted calls also \`X-Allowance-Limit\`, \`X-Allowance-Remaining\` and \`X-Allowance-Reset\`.
-
-**Extensions** of the contract are marked \`x-extension\`.`;
+const description = [
+  'Reference data management: typed tables, controlled change, one API.',
+  '**Tokens.** Every call under `/api/v1` carries `Authorization: Bearer <token>`, from `POST /oauth/token`. Most operations take the token of a machine (client credentials) or of a person (authorization code). Those marked "Needs a person" (`x-user-context`) take a person\'s alone, and list only `authorization_code` under `security`.',
+  '**Bodies** are JSON: nested as shown (`{"domain": {"name": "x"}}`), flat (`{"name": "x"}`) or with bracket keys (`{"domain[name]": "x"}`).',
+  '**Lists** take `page`, `per_page` (at most 1000), `q` (`field:operator:value`, repeatable, or a bare word) and `sort` (`field` or `-field`), and answer `data` with `meta`.',
+  '**HEAD.** Every GET answers HEAD too: the same status and headers, without a body. It takes the same scope and counts as a call.',
+  '**Long numbers.** Decimals and bigints are JSON numbers with all their digits. JSON.parse and most parsers read numbers into doubles and round those of more than 15 digits without telling: where an operation takes them, `exact_numbers=true` or the header `Exact-Numbers: true` makes strings of them.',
+  '**Headers.** Every answer carries `X-Request-Id`; counted calls also `X-Allowance-Limit`, `X-Allowance-Remaining` and `X-Allowance-Reset`.',
+  '**Extensions** of the contract are marked `x-extension`.',
+].join('\n\n');
 
 /** The sections of the document, in the order in which a newcomer needs them. */
 const tags = Object.entries({

@@ -96,9 +96,9 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       example: {
         table_definition_id: 12,
         startRow: 0,
-        endRow: 100,
+        endRow: 2,
         filterModel: { name: { filterType: 'text', type: 'contains', filter: 'land' } },
-        sortModel: [{ colId: 'code', sort: 'asc' }],
+        sortModel: [{ colId: 'alpha2', sort: 'asc' }],
       },
       description:
         'The request model of AG Grid, with the meaning of its client-side filters and sorts (docs/how-to/grid.md). `rowCount` is the exact number of matches; `endRow` is exclusive.',
@@ -187,7 +187,10 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       summary: 'Create a row',
       description:
         '422 names every rule that the row breaks. Tables of the load type `source` take rows from imports alone.',
-      example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
+      example: {
+        table_definition_id: 12,
+        record: { alpha2: 'EU', alpha3: 'EUE', numeric_code: '998', name: 'European Union' },
+      },
       requestHeaders: { ...idempotencyHeader, ...exactNumbersHeader },
       query: exactNumbersQuery,
       resource,
@@ -250,8 +253,11 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       example: {
         table_definition_id: 12,
         operations: [
-          { operation: 'create', record: { code: 'AT', name: 'Austria' } },
-          { operation: 'update', id: 7, record: { name: 'Germany' } },
+          {
+            operation: 'create',
+            record: { alpha2: 'UN', alpha3: 'UNO', numeric_code: '997', name: 'United Nations' },
+          },
+          { operation: 'update', id: 7, record: { name: 'Lost continent' } },
         ],
       },
       description:

@@ -1,23 +1,26 @@
 // /openapi.json: the documents of all services, merged and cached for a minute. While a service is
 // unreachable, its last document is used.
-import { mergeOpenApi, type OpenApiDocument } from '@almanac/service-kit/api/openapi';
+import { mergeOpenApi, type OpenApiFragment } from '@almanac/service-kit/api/openapi';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { upstreamNames } from '../config.ts';
 import type { Upstreams } from '../forwarding/upstreams.ts';
-
-type Fragment = Pick<OpenApiDocument, 'paths'>;
+import { etagOf } from './docs-files.ts';
+import { examples } from './examples.ts';
 
 const ttlMs = 60_000;
 
-/** Returns a function that yields the document as text; 503 if a service was never reachable. */
-export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): () => Promise<string> {
-  const fragments = new Map<string, Fragment>();
-  let cached: { text: string; until: number } | undefined;
-  let building: Promise<string> | undefined;
+/** The document as text, with its ETag. */
+export type ServedDocument = { text: string; etag: string };
+
+/** Returns a function that yields the document; 503 if a service was never reachable. */
+export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): () => Promise<ServedDocument> {
+  const fragments = new Map<string, OpenApiFragment>();
+  let cached: (ServedDocument & { until: number }) | undefined;
+  let building: Promise<ServedDocument> | undefined;
 
   const read = async (name: (typeof upstreamNames)[number]) => {
     try {
-      fragments.set(name, (await upstreams[name].getJson('/openapi.json')) as Fragment);
+      fragments.set(name, (await upstreams[name].getJson('/openapi.json')) as OpenApiFragment);
     } catch (cause) {
       if (!fragments.has(name))
         throw new ServiceError(
@@ -30,13 +33,13 @@ export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): 
 
   const build = async () => {
     await Promise.all(upstreamNames.map(read));
-    const text = JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl));
-    cached = { text, until: Date.now() + ttlMs };
-    return text;
+    const text = JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl, examples));
+    cached = { text, etag: etagOf(text), until: Date.now() + ttlMs };
+    return cached;
   };
 
   return () => {
-    if (cached && cached.until > Date.now()) return Promise.resolve(cached.text);
+    if (cached && cached.until > Date.now()) return Promise.resolve(cached);
     // Anyone may request it, so concurrent requests share one fetch from the services.
     building ??= build().finally(() => {
       building = undefined;

@@ -121,7 +121,7 @@ const clientSecurity = [{ client: [] }, {}];
 const authorizationParameters = {
   client_id: 'Of the application.',
   redirect_uri: 'One that the application has registered. `urn:ietf:wg:oauth:2.0:oob` shows the code on a page.',
-  response_type: '`code`.',
+  response_type: 'Always `code`.',
   scope: 'Space-separated; without it all scopes of the application.',
   state: 'Comes back with the redirect, unchanged.',
   code_challenge: 'PKCE: the SHA-256 digest of the verifier, base64url. Applications without a secret must send it.',

@@ -185,7 +185,7 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
         import_mapping: {
           name: 'From the ERP',
           date_style: 'DMY',
-          column_mappings: [{ source_column: 'Country code', target_column: 'code', trim: true }],
+          column_mappings: [{ source_column: 'Country code', target_column: 'alpha2', trim: true }],
         },
       },
       resource,

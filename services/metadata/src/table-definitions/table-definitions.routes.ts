@@ -74,7 +74,12 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
       'The `key` is made of the name and never changes. Add columns, then deploy: until then the table has no rows.',
     example: {
       branch_id: 1,
-      table_definition: { name: 'Countries', description: 'ISO 3166-1', domain_id: 3, load_type: 'manual' },
+      table_definition: {
+        name: 'Holidays',
+        description: 'Public holidays by country',
+        domain_id: 3,
+        load_type: 'manual',
+      },
     },
     body: { branch_id: idSchema },
     attributes: newDefinitionAttributes,
@@ -92,7 +97,7 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     path: '/table_definitions/{id}',
     summary: 'Change a table definition',
     description: 'Changes the draft. The deployed table stays as it is until the next deployment.',
-    example: { table_definition: { description: 'ISO 3166-1 alpha-2' } },
+    example: { table_definition: { description: 'Public holidays by country and year' } },
     params,
     query,
     attributes: definitionAttributes,

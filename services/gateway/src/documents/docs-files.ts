@@ -1,0 +1,54 @@
+// The files of the documentation browser. Pages name their scripts and styles by digest, so that
+// browsers keep those for ever, and pages are read again when one has changed.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import absolutePath from 'swagger-ui-dist/absolute-path.js';
+
+export type DocsFile = { path: string; type: string; body: Buffer; etag: string; cacheControl: string };
+
+const ownFolder = join(import.meta.dirname, 'docs');
+const pages = { '/docs': 'index.html', '/docs/oauth2-redirect.html': 'oauth2-redirect.html' };
+const ownAssets = ['start.js'];
+const swaggerAssets = [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'favicon-16x16.png',
+  'favicon-32x32.png',
+  'oauth2-redirect.js',
+];
+
+/** For what may change under its address: a browser asks each time, and gets 304 or the new one. */
+export const revalidated = 'no-cache';
+const immutable = 'public, max-age=31536000, immutable';
+
+export const etagOf = (body: string | Buffer): string => `"${digestOf(body)}"`;
+const digestOf = (body: string | Buffer) => createHash('sha256').update(body).digest('base64url').slice(0, 22);
+
+/** Reads all of them. */
+export function readDocsFiles(): DocsFile[] {
+  const assets = [
+    ...ownAssets.map((name) => readAsset(name, ownFolder)),
+    ...swaggerAssets.map((name) => readAsset(name, absolutePath())),
+  ];
+  const withDigests = (page: string) =>
+    page.replace(/"\/docs\/([\w.-]+)"/g, (_match, name: string) => {
+      const asset = assets.find((each) => each.name === name);
+      if (!asset) throw new Error(`The documentation has no file ${name}.`);
+      return `"${asset.path}"`;
+    });
+  return [
+    ...Object.entries(pages).map(([path, name]) => {
+      const body = Buffer.from(withDigests(readFileSync(join(ownFolder, name), 'utf8')));
+      return { path, type: 'html', body, etag: etagOf(body), cacheControl: revalidated };
+    }),
+    ...assets,
+  ];
+}
+
+function readAsset(name: string, folder: string): DocsFile & { name: string } {
+  const body = readFileSync(join(folder, name));
+  const type = extname(name);
+  const path = `/docs/${name.slice(0, -type.length)}.${digestOf(body)}${type}`;
+  return { name, path, type, body, etag: etagOf(body), cacheControl: immutable };
+}
