@@ -338,6 +338,7 @@ describe('outside the API', () => {
   it('serves the documentation so that browsers keep it: scripts for ever, pages until they change', async () => {
     const page = await fetch(`${gateway.url}/docs`);
     expect(page.headers.get('cache-control')).toBe('no-cache');
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
     const etag = page.headers.get('etag') as string;
     const again = await fetch(`${gateway.url}/docs`, {
       headers: { 'if-none-match': etag, 'cache-control': 'max-age=0' },

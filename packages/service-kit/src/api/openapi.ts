@@ -1,6 +1,7 @@
 // Builds the OpenAPI 3.1 document from the schemas of the routes. Each service serves its fragment,
 // the gateway merges them.
 import { z } from 'zod';
+import { type ErrorKind, ServiceError } from '../errors.ts';
 import { type Examples, withExamples } from '../openapi/examples.ts';
 import { asNamed, asSchema, type Json, type NamedSchemas } from '../openapi/named-schemas.ts';
 import { describePathParameter, operationIdOf, pascal } from '../openapi/operation-id.ts';
@@ -15,23 +16,28 @@ export type OpenApiDocument = OpenApiFragment & { openapi: string; info: Json; c
 /** A route with what names it in the document. */
 type Declared = Route & { operationId: string };
 
-const errorAnswer = (description: string): Json => ({
-  description,
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-});
+/** An answer of the kind; the sentence is one that callers get. */
+function errorAnswer(kind: ErrorKind, description: string, sentence: string): Json {
+  const schema = { $ref: '#/components/schemas/Error' };
+  return { description, content: { 'application/json': { schema, example: new ServiceError(kind, sentence).body } } };
+}
 
-const laterAnswer = (description: string): Json => ({
-  ...errorAnswer(description),
+const laterAnswer = (...given: Parameters<typeof errorAnswer>): Json => ({
+  ...errorAnswer(...given),
   headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
 });
 
-const refusalAnswer = ({ refusal, operationId }: Declared, named: NamedSchemas): Json => {
+function refusalAnswer({ refusal, operationId, attributes }: Declared, named: NamedSchemas): Json {
   const description = 'A rule is broken; every problem is listed.';
-  if (!refusal) return errorAnswer(description);
+  const answer = attributes?.name
+    ? errorAnswer('validation_failed', description, "Name can't be blank")
+    : errorAnswer('wrong_state', description, 'The state that it is in does not allow this.');
+  if (!refusal) return answer;
   const shape = z.strictObject({ error: z.string(), errors: z.array(z.string()), ...refusal });
   const schema = asNamed(asSchema(shape, 'output', named), `${pascal(operationId)}Refusal`, named);
-  return { description, content: { 'application/json': { schema } } };
-};
+  const { content } = answer as { content: { 'application/json': Json } };
+  return { description, content: { 'application/json': { ...content['application/json'], schema } } };
+}
 
 function parameters(declared: Declared, named: NamedSchemas): Json[] {
   const of = (shape: z.ZodRawShape | undefined, where: 'path' | 'query') =>
@@ -113,22 +119,68 @@ function operation(declared: Declared, service: string, named: NamedSchemas): Js
     ...(body ? { requestBody: body } : {}),
     responses: {
       [String(declared.status ?? 200)]: successAnswer(declared, named),
-      '400': errorAnswer('Missing or invalid parameters.'),
-      '401': errorAnswer(user ? 'Invalid or missing token, or a token without a person.' : 'Invalid or missing token.'),
-      ...(method === 'GET' ? {} : { '402': errorAnswer('Billing overdue; writes are blocked.') }),
-      '403': errorAnswer('The scope or the right is missing.'),
-      '404': errorAnswer('No such resource in this account.'),
+      '400': errorAnswer(
+        'bad_request',
+        'Missing or invalid parameters.',
+        body && !declared.raw ? 'The body must be a JSON object.' : 'The query is not valid UTF-8.',
+      ),
+      '401': errorAnswer(
+        'unauthenticated',
+        user ? 'Invalid or missing token, or a token without a person.' : 'Invalid or missing token.',
+        'Invalid token',
+      ),
+      ...(method === 'GET'
+        ? {}
+        : { '402': errorAnswer('payment_overdue', 'Billing overdue; writes are blocked.', 'Payment is overdue.') }),
+      '403': errorAnswer(
+        'forbidden',
+        'The scope or the right is missing.',
+        `Insufficient scope. Required: ${requiredScope(declared)}`,
+      ),
+      '404': errorAnswer(
+        'not_found',
+        'No such resource in this account.',
+        `${declared.tag.replace(/s$/, '')} not found`,
+      ),
       ...(declared.requestHeaders?.['If-Match']
-        ? { '412': errorAnswer('Changed since: If-Match does not match.') }
+        ? {
+            '412': errorAnswer(
+              'precondition_failed',
+              'Changed since: If-Match does not match.',
+              'The record has been changed since it was read (If-Match).',
+            ),
+          }
         : {}),
-      ...(body ? { '413': errorAnswer('The body is larger than the limit.') } : {}),
-      ...(body && !declared.raw ? { '415': errorAnswer('The body is no application/json in UTF-8.') } : {}),
+      ...(body
+        ? {
+            '413': errorAnswer('too_large', 'The body is larger than the limit.', 'The body is larger than the limit.'),
+          }
+        : {}),
+      ...(body && !declared.raw
+        ? {
+            '415': errorAnswer(
+              'unsupported_media_type',
+              'The body is no application/json in UTF-8.',
+              'Send the body as application/json in UTF-8.',
+            ),
+          }
+        : {}),
       ...(method === 'GET' ? {} : { '422': refusalAnswer(declared, named) }),
       '429': laterAnswer(
+        'allowance_exceeded',
         "The month's allowance is used up (`API allowance exceeded`), or the account makes too many calls at once or in ten seconds (`Too many requests`).",
+        "This month's allowance of API calls is used up.",
       ),
-      '500': errorAnswer('Something failed on the side of the service.'),
-      '503': laterAnswer('Currently unavailable; try again.'),
+      '500': errorAnswer(
+        'internal',
+        'Something failed on the side of the service.',
+        'Something went wrong on our side. The request id helps us find it.',
+      ),
+      '503': laterAnswer(
+        'unavailable',
+        'Currently unavailable; try again.',
+        'The service is not available; try again.',
+      ),
     },
   };
 }

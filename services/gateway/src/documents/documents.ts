@@ -30,6 +30,8 @@ function addDocs(router: Router): void {
   for (const { path, type, body, etag, cacheControl } of readDocsFiles())
     router.get(path, (_req, res) => {
       res.set({ 'Content-Security-Policy': docsPolicy, 'Cache-Control': cacheControl, ETag: etag });
+      // As the pages of identity have it: the window in which a person signs in finds its opener.
+      res.set('Cross-Origin-Opener-Policy', 'same-origin');
       res.type(type).send(body);
     });
 }

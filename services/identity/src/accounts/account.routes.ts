@@ -18,13 +18,15 @@ const accountSchema = z
     overage_enabled: z.boolean(),
     branching_enabled: z.boolean(),
     date_style: z.enum(dateStyles),
-    usage: z.object({
-      period_start: timeSchema,
-      period_end: timeSchema,
-      calls: z.int().meta({ description: 'Calls of this month before this one.' }),
-      allowance: z.int(),
-      overage_calls: z.int(),
-    }),
+    usage: z
+      .object({
+        period_start: timeSchema,
+        period_end: timeSchema,
+        calls: z.int().meta({ description: 'Calls of this month before this one.' }),
+        allowance: z.int(),
+        overage_calls: z.int(),
+      })
+      .meta({ id: 'AccountUsage' }),
   })
   .meta({ id: 'Account' });
 

@@ -47,7 +47,10 @@ export const columnMappingSchema = z
     trim: z.boolean(),
     lookup: z.union([z.boolean(), z.string()]),
     value_map: z.record(z.string(), z.string().nullable()).nullable(),
-    otherwise: z.union([z.enum(['keep', 'reject']), z.object({ value: z.string().nullable() })]),
+    otherwise: z.union([
+      z.enum(['keep', 'reject']),
+      z.object({ value: z.string().nullable() }).meta({ id: 'Replacement' }),
+    ]),
     round: z.int().nullable(),
   })
   .meta({ id: 'ColumnMapping' });
@@ -128,7 +131,10 @@ const optional = {
                 'What cells stand for, by their text, such as {"X": "true", "": "false"}; "": cells without a value, null: no value. At most 1,000.',
             }),
           otherwise: z
-            .union([z.enum(['keep', 'reject']), z.strictObject({ value: z.string().max(maxValueMapSize).nullable() })])
+            .union([
+              z.enum(['keep', 'reject']),
+              z.strictObject({ value: z.string().max(maxValueMapSize).nullable() }).meta({ id: 'NewReplacement' }),
+            ])
             .nullish()
             .meta({ description: 'What becomes of values that the value_map does not have; keep when not given.' }),
           round: z

@@ -57,14 +57,16 @@ const suggestionSchema = z.object({
       has_header: z.boolean(),
       column_mappings: z.array(columnMappingSchema),
     })
-    .meta({ description: 'With a name, a body for POST /import_mappings.' }),
+    .meta({ id: 'SuggestedImportMapping', description: 'With a name, a body for POST /import_mappings.' }),
   columns: z.array(
-    z.object({
-      source_column: z.string(),
-      target_column: z.string().nullable(),
-      confidence: z.number().min(0).max(1),
-      notes: z.array(z.string()),
-    }),
+    z
+      .object({
+        source_column: z.string(),
+        target_column: z.string().nullable(),
+        confidence: z.number().min(0).max(1),
+        notes: z.array(z.string()),
+      })
+      .meta({ id: 'SuggestedColumn' }),
   ),
   unmatched_source_columns: z.array(z.string()).meta({ description: 'The mapping leaves them out.' }),
   unmatched_target_columns: z.array(z.string()),
@@ -94,11 +96,9 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
         table_definition_id: z.int(),
         column_definitions: z.array(proposalSchema),
         columns: z.array(
-          z.object({
-            source_column: z.string(),
-            name: z.string(),
-            notes: z.array(z.string()),
-          }),
+          z
+            .object({ source_column: z.string(), name: z.string(), notes: z.array(z.string()) })
+            .meta({ id: 'InferredColumn' }),
         ),
         format: z.enum(fileFormats),
         delimiter: z.string().nullable(),
