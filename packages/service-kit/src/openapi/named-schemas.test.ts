@@ -24,6 +24,11 @@ it('has the bounds of rules alone', () => {
   });
 });
 
+it('has the type that the declaration names, without other forms that are taken', () => {
+  const names = z.union([z.string(), z.array(z.string())]).meta({ type: 'array', items: { type: 'string' } });
+  expect(asSchema(names, 'input', {})).toEqual({ type: 'array', items: { type: 'string' } });
+});
+
 it('shows the form of what a handler checks itself', () => {
   const named: NamedSchemas = {};
   const unchecked = z.unknown().meta({ description: 'Things.', form: z.array(thing) });

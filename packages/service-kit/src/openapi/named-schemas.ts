@@ -47,6 +47,7 @@ function add(named: NamedSchemas, name: string, schema: Json): void {
 function dropWhatIsImplied(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.format !== undefined) delete schema.pattern;
   delete schema.propertyNames;
+  if (schema.type !== undefined) delete schema.anyOf; // the other types are for convenience
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.type !== 'integer') return;

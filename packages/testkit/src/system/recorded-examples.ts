@@ -1,6 +1,6 @@
-// Calls every operation of the OpenAPI document once, as its examples say, and records what was sent
-// and answered. The examples in the document are such a record (npm run examples); tests/contract
-// makes another one, and compares them.
+// Calls every operation of the OpenAPI document once, as its examples say, and records what was
+// sent and answered. The examples in the document are such a record (npm run examples);
+// tests/contract makes another one, and compares them.
 import { type Api, upload } from '@almanac/api-client/api';
 import { type Application, signInMachine } from '@almanac/api-client/sign-in';
 import { deployTable, givenAccount, mainBranchId } from './builders.ts';

@@ -50,8 +50,7 @@ const redirectUriSchema = z
     return text;
   })
   .meta({
-    type: 'string',
-    description: 'Several, one per line. https, loopback or a scheme that is a reversed domain name.',
+    description: 'Several, one per line or in an array. https, loopback or a scheme that is a reversed domain name.',
   });
 
 const scopesSchema = z
@@ -62,7 +61,7 @@ const scopesSchema = z
     checked.addIssue({ code: 'custom', message: `must be some of ${scopes.join(', ')}`, input: value });
     return z.NEVER;
   })
-  .meta({ type: 'string', description: 'Space-separated.' });
+  .meta({ description: 'Space-separated, or an array.' });
 
 const secretSchema = z
   .object({
