@@ -17,7 +17,7 @@ import { createLogger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createHttpServer, type HttpServer } from '../src/process/http-server.ts';
 
-const base = { tag: 'Things', summary: 'A thing' };
+const base = { tag: 'Things', summary: 'A thing', description: 'One of many things.' };
 const thing = route({
   ...base,
   method: 'PATCH',
@@ -169,24 +169,20 @@ describe('HTTP server of a service', () => {
   it('adds the facts that the refusal of a route declares', async () => {
     const { status, body } = await send('POST', '/things/5/open');
     expect([status, body]).toEqual([422, { error: 'Wrong state', errors: ['It is nailed up.'], lid: 'oak' }]);
-    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    const { paths, components } = (await (await fetch(`${url}/openapi.json`)).json()) as {
       paths: Record<string, { post: unknown }>;
+      components: { schemas: Record<string, unknown> };
     };
     expect(paths['/api/v1/things/{id}/open']?.post).toMatchObject({
       responses: {
         400: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
-        422: {
-          content: {
-            'application/json': {
-              schema: {
-                required: ['error', 'errors'],
-                properties: { lid: { type: 'string' } },
-                additionalProperties: false,
-              },
-            },
-          },
-        },
+        422: { content: { 'application/json': { schema: { $ref: '#/components/schemas/OpenThingRefusal' } } } },
       },
+    });
+    expect(components.schemas.OpenThingRefusal).toMatchObject({
+      required: ['error', 'errors'],
+      properties: { lid: { type: 'string' } },
+      additionalProperties: false,
     });
   });
 
@@ -318,8 +314,17 @@ describe('HTTP server of a service', () => {
       paths: Record<string, Record<string, unknown>>;
     };
     expect(paths['/api/v1/things/{id}']?.patch).toMatchObject({
-      security: [{ oauth2: ['api:write'] }],
-      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }],
+      operationId: 'updateThing',
+      security: [{ client_credentials: ['api:write'] }, { authorization_code: ['api:write'] }],
+      parameters: [
+        {
+          name: 'id',
+          in: 'path',
+          required: true,
+          schema: { type: 'integer', minimum: 1 },
+          description: 'The id of the thing.',
+        },
+      ],
       requestBody: { required: true },
       responses: { 402: expect.anything(), 413: expect.anything(), 415: expect.anything(), 422: expect.anything() },
     });

@@ -187,12 +187,16 @@ export function page<T>(data: T[], list: ListQuery, totalCount: number): Page<T>
   };
 }
 
-/** The schema of a collection's answer, for the OpenAPI document. */
+/** Where in a collection a page is. */
+export const pageMetaSchema = z
+  .object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() })
+  .meta({ id: 'PageMeta', description: 'Where in the collection this page is.' });
+
+/** The schema of a collection's answer, for the OpenAPI document: a `DomainPage` of `Domain`s. */
 export function pageSchema<T extends z.ZodType>(item: T) {
-  return z.object({
-    data: z.array(item),
-    meta: z.object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() }),
-  });
+  const name = z.globalRegistry.get(item)?.id;
+  if (name === undefined) throw new Error('The items of a page need a name: meta({ id }).');
+  return z.object({ data: z.array(item), meta: pageMetaSchema }).meta({ id: `${name}Page` });
 }
 
 /**

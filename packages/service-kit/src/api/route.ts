@@ -51,8 +51,11 @@ export type RouteDeclaration<
   /** Below /api/v1, with `{id}` parameters. */
   path: string;
   tag: string;
+  /** The name of the operation in generated code, where method and path don't give a good one. */
+  operationId?: string;
   summary: string;
-  description?: string;
+  /** What a caller must know beyond the summary. */
+  description: string;
   /** Required instead of the method's scope. */
   scope?: 'api:admin';
   /** Needs a user context (401 for machines). */
@@ -67,7 +70,7 @@ export type RouteDeclaration<
   attributes?: A;
   /** The key under which attributes may be nested, e.g. `domain`. */
   resource?: string;
-  /** A body as the document shows it, with ids that stand for others; tests/contract sends it. */
+  /** A body that works, with ids that stand for others; tests/contract sends it. */
   example?: Record<string, unknown>;
   /** Raw: the handler reads the request's bytes itself (an upload). */
   raw?: boolean;

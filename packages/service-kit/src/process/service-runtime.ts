@@ -25,7 +25,7 @@ import type { Part } from './part.ts';
 import { watchBus } from './service-metrics.ts';
 
 /** What a service adds to its HTTP server: routes, and handlers outside /api/v1. */
-type HttpParts = Pick<HttpOptions, 'routes' | 'onRefused' | 'mount'>;
+type HttpParts = Pick<HttpOptions, 'routes' | 'onRefused' | 'mount' | 'described'>;
 
 /** What a service adds to its gRPC server. */
 type RpcParts<N extends RpcServiceName> = Pick<RpcServerOptions<N>, 'service' | 'port' | 'handlers' | 'callers'>;

@@ -11,16 +11,18 @@ const keySchema = z
   .max(limits.nameCodePoints)
   .meta({ description: 'Instead of `table_definition_id`, with `branch_id`.' });
 
+const idText = { description: 'The table, unless `table_definition_key` names it.' };
+
 /** The parameters in a body. */
 export const tableInBody = {
-  table_definition_id: idSchema.optional(),
+  table_definition_id: idSchema.optional().meta(idText),
   table_definition_key: keySchema.optional(),
   branch_id: idSchema.optional().meta({ description: 'Required with `table_definition_key`.' }),
 };
 
 /** The same in a query. */
 export const tableInQuery = {
-  table_definition_id: idTextSchema.optional(),
+  table_definition_id: idTextSchema.optional().meta(idText),
   table_definition_key: keySchema.optional(),
   branch_id: idTextSchema.optional().meta({ description: 'Required with `table_definition_key`.' }),
 };

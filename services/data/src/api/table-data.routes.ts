@@ -1,6 +1,6 @@
 // The routes of rows: /table_data. Each reads its input, calls one function, and answers.
 import type { IncomingHttpHeaders } from 'node:http';
-import { listParameters } from '@almanac/service-kit/api/list-query';
+import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { JsonText, type Route, route } from '@almanac/service-kit/api/route';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
@@ -18,6 +18,7 @@ import { asOfSchema } from '../rows/as-of.ts';
 import {
   exactNumbersHeader,
   exactNumbersQuery,
+  filterModelSchema,
   flagText,
   gridGrouping,
   idempotencyHeader,
@@ -27,10 +28,10 @@ import {
   keyTextsSchema,
   lookupsMeta,
   operationSchema,
-  pageMetaSchema,
   recordIdText,
   recordSchema,
   rowSchema,
+  sortModelSchema,
   versionNumber,
   versionSchema,
 } from './table-data.schemas.ts';
@@ -78,14 +79,15 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'POST',
       path: '/table_data/grid',
+      operationId: 'queryGrid',
       tag,
       summary: 'Query rows with filters, sorts and a window',
       example: {
         table_definition_id: 12,
         startRow: 0,
-        endRow: 100,
+        endRow: 2,
         filterModel: { name: { filterType: 'text', type: 'contains', filter: 'land' } },
-        sortModel: [{ colId: 'code', sort: 'asc' }],
+        sortModel: [{ colId: 'alpha2', sort: 'asc' }],
       },
       description:
         'The request model of AG Grid, with the meaning of its client-side filters and sorts (docs/how-to/grid.md). `rowCount` is the exact number of matches; `endRow` is exclusive.',
@@ -94,19 +96,16 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       resource,
       body: {
         ...tableInBody,
-        startRow: z.int().min(0).max(limits.int4),
-        endRow: z.int().min(0).max(limits.int4),
-        filterModel: z.unknown().optional().meta({
-          type: 'object',
-          description:
-            'Column name to filter {filterType: text | number | bigint | date | set, type, filter, filterTo, dateFrom, dateTo, values}, or several on one column {operator: AND | OR, conditions}.',
-        }),
-        sortModel: z.unknown().optional().meta({
-          type: 'array',
-          description: 'Items {colId, sort: asc | desc, type: default | absolute}.',
-        }),
+        startRow: z.int().min(0).max(limits.int4).meta({ description: 'The first row, counted from 0.' }),
+        endRow: z
+          .int()
+          .min(0)
+          .max(limits.int4)
+          .meta({ description: `The row after the last one; at most ${limits.gridRows} after startRow.` }),
+        filterModel: filterModelSchema.optional(),
+        sortModel: sortModelSchema.optional(),
         ...gridGrouping,
-        include_deleted: z.boolean().optional(),
+        include_deleted: z.boolean().optional().meta({ description: 'Deleted rows too.' }),
         as_of: asOfSchema.optional(),
         include_lookups: z.boolean().optional().meta(lookupsMeta),
       },
@@ -121,22 +120,22 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'GET',
       path: '/table_data',
+      operationId: 'listRecords',
       tag,
       summary: 'List rows',
+      description:
+        'For tokens that may only read, which cannot `POST` a grid query. `q` and `sort` name columns of the table.',
       extension: true,
       requestHeaders: exactNumbersHeader,
       query: {
         ...tableInQuery,
-        include_deleted: flagText.optional(),
+        include_deleted: flagText.optional().meta({ description: 'Deleted rows too.' }),
         as_of: asOfSchema.optional(),
         include_lookups: flagText.optional().meta(lookupsMeta),
         ...exactNumbersQuery,
         ...listParameters,
       },
-      response: z.object({
-        data: z.array(rowSchema),
-        meta: pageMetaSchema,
-      }),
+      response: pageSchema(rowSchema),
       handle: async ({ call, query, headers }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const reference = readTableReference(query);
@@ -149,8 +148,11 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'GET',
       path: '/table_data/{id}',
+      operationId: 'getRecord',
       tag,
       summary: 'Read one row',
+      description:
+        'The ETag of the answer is its version, for `If-Match`. A deleted row is shown with `svc_is_deleted`.',
       requestHeaders: exactNumbersHeader,
       params: { id: recordIdText },
       query: {
@@ -233,9 +235,15 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'POST',
       path: '/table_data',
+      operationId: 'createRecord',
       tag,
       summary: 'Create a row',
-      example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
+      description:
+        '422 names every rule that the row breaks. Tables of the load type `source` take rows from imports alone.',
+      example: {
+        table_definition_id: 12,
+        record: { alpha2: 'EU', alpha3: 'EUE', numeric_code: '998', name: 'European Union' },
+      },
       requestHeaders: { ...idempotencyHeader, ...exactNumbersHeader },
       query: exactNumbersQuery,
       resource,
@@ -253,6 +261,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'PATCH',
       path: '/table_data/{id}',
+      operationId: 'updateRecord',
       tag,
       summary: 'Change columns of a row',
       example: { table_definition_id: 12, record: { name: 'Swiss Confederation' } },
@@ -275,8 +284,11 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'POST',
       path: '/table_data/delete_records',
+      operationId: 'deleteRecords',
       tag,
       summary: 'Soft-delete rows, all or nothing',
+      description:
+        'The rows stay, with `svc_is_deleted`, and can be restored. 404 names ids that are unknown, 422 rows that others refer to.',
       example: { table_definition_id: 12, ids: [7] },
       requestHeaders: idempotencyHeader,
       resource,
@@ -290,14 +302,21 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'POST',
       path: '/table_data/batch',
+      operationId: 'writeBatch',
       tag,
       summary: 'Create, change, upsert and delete rows, all or nothing',
       example: {
         table_definition_id: 12,
         operations: [
-          { operation: 'create', record: { code: 'AT', name: 'Austria' } },
-          { operation: 'update', id: 7, record: { name: 'Germany' } },
-          { operation: 'upsert', record: { code: 'CH', name: 'Switzerland' } },
+          {
+            operation: 'create',
+            record: { alpha2: 'UN', alpha3: 'UNO', numeric_code: '997', name: 'United Nations' },
+          },
+          { operation: 'update', id: 7, record: { name: 'Lost continent' } },
+          {
+            operation: 'upsert',
+            record: { alpha2: 'CH', alpha3: 'CHE', numeric_code: '756', name: 'Switzerland' },
+          },
         ],
       },
       description:
@@ -329,6 +348,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'GET',
       path: '/table_data/{id}/history',
+      operationId: 'listRecordVersions',
       tag,
       summary: 'List the versions of a row, newest first',
       description: 'Of deleted rows too. Each version holds from `valid_from` until `valid_to`, in today’s columns.',
@@ -341,7 +361,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
         page: listParameters.page,
         per_page: listParameters.per_page,
       },
-      response: z.object({ data: z.array(versionSchema), meta: pageMetaSchema }),
+      response: pageSchema(versionSchema),
       handle: async ({ call, params, query, headers }) => {
         const request = { ...readTableReference(query), exactNumbers: readExactNumbers(query, headers) };
         const { page, per_page } = query;
@@ -351,6 +371,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'POST',
       path: '/table_data/restore_records',
+      operationId: 'restoreRecords',
       tag,
       summary: 'Undelete rows, all or nothing',
       example: { table_definition_id: 12, ids: [7] },
@@ -369,6 +390,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'POST',
       path: '/table_data/{id}/revert',
+      operationId: 'revertRecord',
       tag,
       summary: 'Give a row the values of an earlier version',
       example: { table_definition_id: 12, version: 1 },

@@ -35,15 +35,24 @@ export function createDocument(type: string, content: Buffer): Document {
   return { type, content, digest, encoded: new Map() };
 }
 
+/** For what may change under its address: a copy may be kept, and is revalidated at each use. */
+export const revalidated = 'no-cache';
+
 /**
  * Answers with the document, compressed if the client accepts that and `compress` is on; 304 when
  * the client has it already.
  */
-export async function sendDocument(req: Request, res: Response, document: Document, compress: boolean): Promise<void> {
+export async function sendDocument(
+  req: Request,
+  res: Response,
+  document: Document,
+  compress: boolean,
+  cacheControl: string = revalidated,
+): Promise<void> {
   const isWorthIt = compress && document.content.length >= smallestBytes;
   const encoding = isWorthIt ? chooseEncoding(req) : undefined;
   const content = encoding ? await encode(document, encoding) : document.content;
-  res.set('Cache-Control', 'no-cache'); // a copy may be kept, and is revalidated at each use
+  res.set('Cache-Control', cacheControl);
   res.set('ETag', encoding ? `"${document.digest}-${encoding}"` : `"${document.digest}"`);
   if (isWorthIt) res.vary('Accept-Encoding');
   if (encoding && !req.fresh) res.set('Content-Encoding', encoding);

@@ -1,17 +1,13 @@
 // The pages that the gateway itself answers: health, the OpenAPI document, and the documentation
 // browser, which loads nothing from other sites.
-import { readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
 import express, { type Router } from 'express';
-import absolutePath from 'swagger-ui-dist/absolute-path.js';
 import type { GatewayContext } from '../context.ts';
-import { createDocument, type Document, sendDocument } from './document.ts';
+import { readDocsFiles } from './docs-files.ts';
+import { sendDocument } from './document.ts';
 
 // Only files of this gateway; the browser's own images are data: URLs.
 const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-const swaggerFiles = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-16x16.png', 'favicon-32x32.png'];
 
 /** The routes of the gateway's own documents. */
 export function documentRoutes({ runtime, openApi, config }: GatewayContext): Router {
@@ -28,17 +24,11 @@ export function documentRoutes({ runtime, openApi, config }: GatewayContext): Ro
 }
 
 function addDocs(router: Router, compress: boolean): void {
-  const ownFiles = join(import.meta.dirname, 'docs');
-  const swaggerFolder = absolutePath();
-  const add = (path: string, folder: string, file: string) => {
-    let document: Document | undefined;
+  for (const { path, document, cacheControl } of readDocsFiles())
     router.get(path, async (req, res) => {
-      document ??= createDocument(extname(file), readFileSync(join(folder, file)));
       res.set('Content-Security-Policy', docsPolicy);
-      await sendDocument(req, res, document, compress);
+      // As the pages of identity have it: the window in which a person signs in finds its opener.
+      res.set('Cross-Origin-Opener-Policy', 'same-origin');
+      await sendDocument(req, res, document, compress, cacheControl);
     });
-  };
-  add('/docs', ownFiles, 'index.html');
-  add('/docs/start.js', ownFiles, 'start.js');
-  for (const file of swaggerFiles) add(`/docs/${file}`, swaggerFolder, file);
 }

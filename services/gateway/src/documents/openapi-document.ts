@@ -1,24 +1,23 @@
 // /openapi.json: the documents of all services, merged and cached for a minute. While a service is
 // unreachable, its last document is used.
-import { mergeOpenApi, type OpenApiDocument } from '@almanac/service-kit/api/openapi';
+import { mergeOpenApi, type OpenApiFragment } from '@almanac/service-kit/api/openapi';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { upstreamNames } from '../config.ts';
 import type { Upstreams } from '../forwarding/upstreams.ts';
 import { createDocument, type Document } from './document.ts';
-
-type Fragment = Pick<OpenApiDocument, 'paths'>;
+import { examples } from './examples.ts';
 
 const ttlMs = 60_000;
 
 /** Returns a function that yields the document; 503 if a service was never reachable. */
 export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): () => Promise<Document> {
-  const fragments = new Map<string, Fragment>();
+  const fragments = new Map<string, OpenApiFragment>();
   let cached: { document: Document; until: number } | undefined;
   let building: Promise<Document> | undefined;
 
   const read = async (name: (typeof upstreamNames)[number]) => {
     try {
-      fragments.set(name, (await upstreams[name].getJson('/openapi.json')) as Fragment);
+      fragments.set(name, (await upstreams[name].getJson('/openapi.json')) as OpenApiFragment);
     } catch (cause) {
       if (!fragments.has(name))
         throw new ServiceError(
@@ -31,7 +30,7 @@ export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): 
 
   const build = async () => {
     await Promise.all(upstreamNames.map(read));
-    const content = Buffer.from(JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl)));
+    const content = Buffer.from(JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl, examples)));
     const built = createDocument('application/json', content);
     // The present one, if it is equal, is compressed already.
     const document = built.digest === cached?.document.digest ? cached.document : built;

@@ -35,15 +35,17 @@ const sampleShape = {
     .meta({ description: 'False: the first line is a row, and columns are named by their places.', default: true }),
 };
 
-const proposalSchema = z.object({
-  table_definition_id: z.int(),
-  name: z.string(),
-  data_type: z.string(),
-  length: z.int().optional(),
-  scale: z.int().optional(),
-  is_primary_key: z.boolean(),
-  is_required: z.boolean(),
-});
+const proposalSchema = z
+  .object({
+    table_definition_id: z.int(),
+    name: z.string(),
+    data_type: z.string(),
+    length: z.int().optional(),
+    scale: z.int().optional(),
+    is_primary_key: z.boolean(),
+    is_required: z.boolean(),
+  })
+  .meta({ id: 'ProposedColumn' });
 
 const suggestionSchema = z.object({
   import_mapping: z
@@ -56,14 +58,16 @@ const suggestionSchema = z.object({
       has_header: z.boolean(),
       column_mappings: z.array(columnMappingSchema),
     })
-    .meta({ description: 'With a name, a body for POST /import_mappings.' }),
+    .meta({ id: 'SuggestedImportMapping', description: 'With a name, a body for POST /import_mappings.' }),
   columns: z.array(
-    z.object({
-      source_column: z.string(),
-      target_column: z.string().nullable(),
-      confidence: z.number().min(0).max(1),
-      notes: z.array(z.string()),
-    }),
+    z
+      .object({
+        source_column: z.string(),
+        target_column: z.string().nullable(),
+        confidence: z.number().min(0).max(1),
+        notes: z.array(z.string()),
+      })
+      .meta({ id: 'SuggestedColumn' }),
   ),
   unmatched_source_columns: z.array(z.string()).meta({ description: 'The mapping leaves them out.' }),
   unmatched_target_columns: z.array(z.string()),
@@ -79,6 +83,7 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
     route({
       method: 'POST',
       path: '/table_definitions/{id}/infer_columns',
+      operationId: 'inferColumns',
       tag: 'Table definitions',
       summary: 'Propose columns for a table from a sample of a file',
       example: { sample: 'code,name,population\nCH,Switzerland,9060598\n' },
@@ -92,11 +97,9 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
         table_definition_id: z.int(),
         column_definitions: z.array(proposalSchema),
         columns: z.array(
-          z.object({
-            source_column: z.string(),
-            name: z.string(),
-            notes: z.array(z.string()),
-          }),
+          z
+            .object({ source_column: z.string(), name: z.string(), notes: z.array(z.string()) })
+            .meta({ id: 'InferredColumn' }),
         ),
         format: z.enum(fileFormats),
         delimiter: z.string().nullable(),

@@ -22,6 +22,7 @@ import {
 } from './column-definitions.ts';
 
 const params = { id: idTextSchema };
+const ofTable = idTextSchema.optional().meta({ description: 'Only those of this table.' });
 const common = { tag: 'Column definitions', resource: 'column_definition' } as const;
 
 export function columnDefinitionRoutes(ctx: MetadataContext): Route[] {
@@ -34,6 +35,7 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/column_definitions',
     summary: 'List column definitions: those of one table in its order, or of all tables one may see',
+    description: 'Of drafts. The columns in service are in `GET /deployed_table_definitions`.',
     query: { ...listParameters, ...tableInQuery },
     response: pageSchema(columnSchema),
     handle: async ({ call, query }) =>
@@ -44,6 +46,7 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/column_definitions/{id}',
     summary: 'Show a column definition',
+    description: 'Of a draft that one may see.',
     extension: true,
     params,
     response: columnSchema,
@@ -57,6 +60,7 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/column_definitions',
     summary: 'Add a column to a table definition',
+    description: 'The column comes last. It is served once the definition is deployed.',
     example: {
       table_definition_id: 12,
       column_definition: {
@@ -81,6 +85,8 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     method: 'PATCH',
     path: '/column_definitions/{id}',
     summary: 'Change a column definition',
+    description:
+      'Attributes that are left out stay as they are. Deploying shows first what the change does to the rows.',
     example: { column_definition: { length: 60, description: 'As the United Nations name it' } },
     params,
     attributes: columnAttributes,
@@ -92,6 +98,7 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     method: 'DELETE',
     path: '/column_definitions/{id}',
     summary: 'Take a column out of a table definition',
+    description: 'The deployed table keeps the column and its values until the next deployment.',
     params,
     status: 204,
     handle: async ({ call, params }) => deleteColumnDefinition(ctx, call, params.id),
