@@ -2,28 +2,42 @@
 // to run. Their code is imported lazily, since only the operators' image has its packages.
 import { resolve } from 'node:path';
 import { readHome, readRuntime } from '@almanac/embedded/home';
-import type { Command } from './arguments.ts';
+import { type Command, readCount, text } from './arguments.ts';
 import type { Manifest } from './backup/manifest.ts';
 import { OperatorError } from './operator.ts';
 
 export const backupCommands = {
   backup: {
-    usage: 'backup FOLDER',
-    about: 'Writes all databases as of one instant, and the files that they refer to, into an empty folder.',
-    options: {},
+    usage: 'backup FOLDER [--keep N]',
+    about:
+      'Writes all databases as of one instant, and the files that they refer to, into an empty folder. With --keep into a new folder within FOLDER, and deletes all but the latest N there.',
+    options: { keep: text },
     positionals: 1,
     asksNoService: true,
-    prepare: (_values, [folder]) => {
-      const into = requireFolder(folder, 'backup');
+    prepare: (values, [named]) => {
+      const folder = requireFolder(named, 'backup');
+      const keep = readCount(values, 'keep', 'backups');
+      if (keep === 0) throw new OperatorError('--keep should be 1 or more.');
       return async () => {
-        const [{ backup }, { readPlaces }] = await Promise.all([
+        const [{ backup }, { noteBackup }, { deleteOldBackups, newBackupFolder }, { readPlaces }] = await Promise.all([
           import('./backup/backup.ts'),
+          import('./backup/note-backup.ts'),
+          import('./backup/kept-backups.ts'),
           import('./backup/places.ts'),
         ]);
-        return backup(readPlaces(await environmentOf(process.env)), into);
+        const places = readPlaces(await environmentOf(process.env));
+        const into = keep === undefined ? folder : newBackupFolder(folder);
+        const manifest = await backup(places, into);
+        await noteBackup(places, manifest, into);
+        return { ...manifest, folder: into, deleted: keep === undefined ? [] : deleteOldBackups(folder, keep) };
       };
     },
-    show: (manifest: Manifest) => `Backup as of ${describe(manifest)}${settled(manifest)}`,
+    show: (made: Manifest & { folder: string; deleted: string[] }) =>
+      [
+        `Backup as of ${describe(made)}${settled(made)}`,
+        ...made.databases.filter(({ left_out }) => left_out.length > 0).map(describeLeftOut),
+        `It is in ${made.folder}.${made.deleted.length > 0 ? ` Deleted: ${made.deleted.join(', ')}.` : ''}`,
+      ].join('\n'),
   },
   restore: {
     usage: 'restore FOLDER',
@@ -72,6 +86,9 @@ function describe({ taken_at, databases, objects }: Manifest): string {
   const bytes = databases.reduce((sum, database) => sum + database.bytes, 0);
   return `${taken_at}: ${databases.length} databases (${inMegabytes(bytes)}), ${objects.count} files (${inMegabytes(objects.bytes)}).`;
 }
+
+const describeLeftOut = ({ name, left_out }: Manifest['databases'][number]) =>
+  `Not in the backup of ${name}, since it is not of Almanac: ${left_out.join(', ')}.`;
 
 const settled = ({ is_settled }: Manifest) =>
   is_settled

@@ -13,8 +13,6 @@ export type Database = { name: string; url: string };
 export type Places = {
   databases: Database[];
   store: ObjectStore;
-  /** The folder of PostgreSQL's programs; by default those on the PATH. */
-  programs: string | undefined;
 };
 
 const services = ['billing', 'data', 'identity', 'jobs', 'metadata'] as const;
@@ -30,7 +28,6 @@ export function readPlaces(env: Environment): Places {
   return {
     databases,
     store: createObjectStore({ url, publicUrl: '', signingKey: neverSigns }),
-    programs: env.ALMANAC_POSTGRES_PROGRAMS || undefined,
   };
 }
 
