@@ -126,6 +126,7 @@ it('shows the instant, whatever is written later', async () => {
 
 it.each([
   ['a table is dropped', 'drop table b_1.t_2'],
+  ['a table is emptied', 'truncate b_1.t_2'],
   ['a column is added', 'alter table b_1.t_1 add column c_11 text'],
   ['a function is replaced', 'create or replace function folded(text) returns text language sql immutable return $1'],
   ['an index is dropped', 'drop index b_1."g 1"'],
@@ -133,6 +134,19 @@ it.each([
   const database = await hold();
   await run(source.url, text);
   await expect(dumpDatabase(database, join(folder, 'changed'))).rejects.toThrow(SchemaChanged);
+});
+
+it('has nothing of a table that is new since the snapshot', async () => {
+  const before = await contentOf(source.url);
+  const database = await hold();
+  await run(
+    source.url,
+    'create table b_1.t_3 (id int primary key references b_1.t_2); create index on b_1.t_2 (up); create schema b_2',
+  );
+  const file = join(folder, 'new');
+  await dumpDatabase(database, file);
+  await restoreDatabase({ name: 'data', url: target.url }, file);
+  expect((await contentOf(target.url)).ddl).toEqual(before.ddl);
 });
 
 it('names what it leaves out, and refuses to leave out rows', async () => {

@@ -2,7 +2,6 @@
 // connections alone: no program of PostgreSQL has to be there, in the server's version or at all.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { hasSqlState } from '@almanac/service-kit/postgres/errors';
 import { findUncopied, readSchemaDdl, type SchemaDdl } from '@almanac/service-kit/postgres/schema-ddl';
@@ -25,9 +24,16 @@ const schemasSql = `
   select nspname as name from pg_namespace
   where nspname <> 'information_schema' and nspname !~ '^pg_' and nspname !~ '^v_[0-9]+$' order by nspname`;
 
-// PostgreSQL renders these as they are now; their versions are as of the snapshot.
-const versionsSql = ['pg_proc', 'pg_trigger', 'pg_rewrite', 'pg_attrdef']
-  .map((name) => `select '${name}' as name, string_agg(oid || ' ' || xmin, ',' order by oid) as versions from ${name}`)
+// PostgreSQL renders objects as they are now; their versions are as of the snapshot. A table that
+// was rewritten, truncated or replaced has another file.
+const versionsSql = [
+  ...['pg_proc', 'pg_trigger', 'pg_rewrite', 'pg_attrdef'].map((name) => ({ name, version: 'xmin', where: 'true' })),
+  { name: 'pg_class', version: 'relfilenode', where: "relkind = 'r' and relpersistence = 'p'" },
+]
+  .map(
+    ({ name, version, where }) =>
+      `select '${name} ' || oid || ' ' || ${version} as version from ${name} where ${where}`,
+  )
   .join(' union all ');
 
 const settings = {
@@ -68,32 +74,37 @@ export async function dumpDatabase(database: HeldDatabase, file: string): Promis
   }
 }
 
-// A later transaction, which begins when the tables are locked, has to see the same as the
-// snapshot.
+// A later transaction, which begins when the tables are locked, has to see all that the snapshot
+// shows, unchanged. What is new since then is not in the dump.
 async function lockSchema(sql: Sql, database: { name: string; url: string }) {
-  const read = async (by: Sql) => {
-    const schemas = (await by(schemasSql)).rows.map(({ name }) => name as string);
-    return { schemas, ddl: await readSchemaDdl(by, schemas), versions: (await by(versionsSql)).rows };
-  };
+  const schemas = (await sql(schemasSql)).rows.map(({ name }) => name as string);
+  const read = async (by: Sql) => ({
+    ddl: await readSchemaDdl(by, schemas),
+    versions: (await by(versionsSql)).rows.map(({ version }) => version as string),
+  });
   try {
-    const found = await read(sql);
-    const tables = found.ddl.tables.map((table) => table.name);
+    const { ddl, versions } = await read(sql);
+    const tables = ddl.tables.map((table) => table.name);
     if (tables.length > 0) await sql(`lock table ${tables.join(', ')} in access share mode`);
-    const now = await connect(database);
+    const later = await connect(database);
     try {
-      const sqlNow = pgSql(now);
-      await sqlNow("select set_config('search_path', '', false)");
-      if (!isDeepStrictEqual(await read(sqlNow), found)) throw new SchemaChanged(database.name);
+      const sqlLater = pgSql(later);
+      await sqlLater("select set_config('search_path', '', false)");
+      const now = await read(sqlLater);
+      const present = new Set([...now.versions, ...itemsOf(now.ddl)]);
+      if (![...versions, ...itemsOf(ddl)].every((item) => present.has(item))) throw new SchemaChanged(database.name);
     } finally {
-      await now.end();
+      await later.end();
     }
-    return found;
+    return { schemas, ddl };
   } catch (error) {
     if (hasSqlState(error, 'undefined_table', 'undefined_object', 'internal_error'))
       throw new SchemaChanged(database.name, { cause: error });
     throw error;
   }
 }
+
+const itemsOf = (ddl: SchemaDdl) => Object.values(ddl).flatMap((items) => items.map((item) => JSON.stringify(item)));
 
 type Source = { client: pg.Client; sql: Sql; ddl: SchemaDdl };
 
