@@ -63,7 +63,11 @@ const stateOf = async (home: string, account: number) => {
   try {
     // Counts of calls continue during the backup, so only the rest of the account is compared.
     const all = Object.entries(await stores.stateOf(account));
-    return Object.fromEntries(all.filter(([name]) => !/^billing\.(monthly|daily)_usage$/.test(name)));
+    const kept = all.filter(([name]) => !/^billing\.(monthly|daily)_usage$/.test(name));
+    // A file in a folder: its content, without the time and the place on the disk.
+    return Object.fromEntries(
+      kept.map(([name, state]) => [name, name.startsWith('file ') ? state.split(' ')[1] : state]),
+    );
   } finally {
     await stores.close();
   }
