@@ -7,7 +7,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createTestDatabase } from '@almanac/testkit/postgres/postgres';
 import { admin, startSystem, systemHome } from '@almanac/testkit/system/system';
+import { shown } from '../../scripts/documentation/shell-commands.ts';
 import { describeBackup } from '../support/backup-restore.suite.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'almanac-backup-'));
@@ -41,27 +43,41 @@ it('makes databases in which pg_dump finds no difference', async () => {
   }
 });
 
-/** What makes each database, by its name; without the views for SQL clients, which data makes. */
+it('is SQL that psql restores', async () => {
+  const folder = join(work, 'for-psql');
+  await admin(['backup', folder]);
+  const database = await createTestDatabase('by_psql');
+  try {
+    const command = `${shown('backup-and-restore.md', 'zcat data.sql.gz')} | ${shown(
+      'backup-and-restore.md',
+      'psql --single-transaction --set ON_ERROR_STOP=1 --quiet "$DATA_DATABASE_URL"',
+    )}`;
+    const env = { PATH: `${programs}:${process.env.PATH}`, DATA_DATABASE_URL: database.url };
+    await promisify(execFile)('bash', ['-o', 'pipefail', '-c', command], { cwd: folder, env });
+    expect(await schemaIn(database.url)).toBe((await schemasOf(systemHome())).data);
+  } finally {
+    await database.drop();
+  }
+});
+
+/** What makes each database, by its name. */
 async function schemasOf(home: string): Promise<Record<string, string>> {
   const read = (name: string) => JSON.parse(readFileSync(join(home, name), 'utf8'));
   const port = read('runtime.json').postgres_port;
   const dumped: Record<string, string> = {};
   for (const name of ['billing', 'data', 'identity', 'jobs', 'metadata']) {
-    const { stdout } = await promisify(execFile)(
-      join(programs as string, 'pg_dump'),
-      ['--schema-only', '--no-owner', '--no-privileges', '--exclude-schema=v_[0-9]*'],
-      {
-        maxBuffer: 1e8,
-        env: {
-          PGHOST: '127.0.0.1',
-          PGPORT: String(port),
-          PGUSER: `almanac_${name}`,
-          PGDATABASE: `almanac_${name}`,
-          PGPASSWORD: read('secrets.json').database_passwords[name],
-        },
-      },
-    );
-    dumped[name] = stdout.replaceAll(/^\\(un)?restrict .*$/gm, '');
+    const password = read('secrets.json').database_passwords[name];
+    dumped[name] = await schemaIn(`postgres://almanac_${name}:${password}@127.0.0.1:${port}/almanac_${name}`);
   }
   return dumped;
+}
+
+/** As pg_dump sees it, without the views for SQL clients, which data makes. */
+async function schemaIn(url: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    join(programs as string, 'pg_dump'),
+    ['--schema-only', '--no-owner', '--no-privileges', '--exclude-schema=v_[0-9]*', '--exclude-table=staging.*', url],
+    { maxBuffer: 1e8 },
+  );
+  return stdout.replaceAll(/^\\(un)?restrict .*$/gm, '');
 }

@@ -66,7 +66,7 @@ const stateOf = async (home: string, account: number) => {
     const kept = all.filter(([name]) => !/^billing\.(monthly|daily)_usage$/.test(name));
     // A file in a folder: its content, without the time and the place on the disk.
     return Object.fromEntries(
-      kept.map(([name, state]) => [name, name.startsWith('file ') ? state.split(' ')[1] : state]),
+      kept.map(([name, state]) => [name, name.startsWith('file ') ? state.replace(/^\S+ /, '') : state]),
     );
   } finally {
     await stores.close();

@@ -7,7 +7,7 @@ import { pgSql } from '@almanac/service-kit/postgres/database';
 import { readSchemaDdl } from '@almanac/service-kit/postgres/schema-ddl';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
-import { dumpDatabase, restoreDatabase, SchemaChanged } from '../src/backup/dump-database.ts';
+import { dumpDatabase, restoreDatabase, SchemaChanged } from '../src/backup/dump/dump-database.ts';
 import { holdInstant, type Instant } from '../src/backup/instant.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-dump-'));

@@ -6,7 +6,7 @@ import { root } from '@almanac/embedded/home';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import pg from 'pg';
 import { OperatorError } from '../operator.ts';
-import { dumpDatabase, SchemaChanged } from './dump-database.ts';
+import { dumpDatabase, SchemaChanged } from './dump/dump-database.ts';
 import { type HeldDatabase, holdInstant, type Instant } from './instant.ts';
 import { type DumpedDatabase, type Manifest, writeManifest } from './manifest.ts';
 import { backupObjects } from './objects.ts';

@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { OperatorError } from '../operator.ts';
-import { connect } from './connect.ts';
-import type { Database } from './places.ts';
+import { connect, type Database } from './dump/connect.ts';
 
 /**
  * A database as of the instant: `sql` reads in the snapshot, which other sessions can import by

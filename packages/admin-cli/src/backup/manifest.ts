@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { writeJson } from '@almanac/embedded/home';
 import { OperatorError } from '../operator.ts';
-import { type Checked, counter } from './checked.ts';
+import { type Checked, counter } from './dump/checked.ts';
 
 export type StoredFile = Checked & { file: string };
 

@@ -2,7 +2,7 @@
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { hasSqlState } from '@almanac/service-kit/postgres/errors';
 import { OperatorError } from '../operator.ts';
-import { connect } from './connect.ts';
+import { connect } from './dump/connect.ts';
 import type { Manifest } from './manifest.ts';
 import type { Places } from './places.ts';
 

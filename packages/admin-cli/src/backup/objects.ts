@@ -13,7 +13,7 @@ import {
   requireKey,
 } from '../../../../services/jobs/src/files/object-store/object-store.ts';
 import { OperatorError } from '../operator.ts';
-import { type Checked, counter } from './checked.ts';
+import { type Checked, counter } from './dump/checked.ts';
 import type { StoredFile } from './manifest.ts';
 
 const listName = 'objects.ndjson';

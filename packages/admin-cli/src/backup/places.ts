@@ -6,9 +6,7 @@ import { ConfigReader, type Environment, readDatabaseUrl } from '@almanac/servic
 import { readDatabaseUrls } from '../../../../services/data/src/config.ts';
 import { createObjectStore } from '../../../../services/jobs/src/files/object-store/create-object-store.ts';
 import type { ObjectStore } from '../../../../services/jobs/src/files/object-store/object-store.ts';
-
-/** One database; `name` is its service, further clusters of data are `data.<cluster>`. */
-export type Database = { name: string; url: string };
+import type { Database } from './dump/connect.ts';
 
 export type Places = {
   databases: Database[];

@@ -3,12 +3,12 @@
 import { join } from 'node:path';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { OperatorError } from '../operator.ts';
-import { connect } from './connect.ts';
-import { restoreDatabase } from './dump-database.ts';
+import { connect, type Database } from './dump/connect.ts';
+import { restoreDatabase } from './dump/dump-database.ts';
 import { listBackups } from './kept-backups.ts';
 import { type DumpedDatabase, isFinished, type Manifest, readManifest } from './manifest.ts';
 import { renameEtags, restoreObjects } from './objects.ts';
-import type { Database, Places } from './places.ts';
+import type { Places } from './places.ts';
 
 /**
  * Restores into empty databases. Refuses a damaged backup or a database in use before any change.

@@ -1,8 +1,10 @@
 // A connection of backup or restore to one database, without limits to the time of its work.
 import pg from 'pg';
-import { quietName } from '../../../../services/data/src/postgres/pools.ts';
-import { OperatorError } from '../operator.ts';
-import type { Database } from './places.ts';
+import { quietName } from '../../../../../services/data/src/postgres/pools.ts';
+import { OperatorError } from '../../operator.ts';
+
+/** One database; `name` is its service, further clusters of data are `data.<cluster>`. */
+export type Database = { name: string; url: string };
 
 /** Errors name the service, never a password. */
 export async function connect({ name, url }: Database): Promise<pg.Client> {

@@ -7,11 +7,10 @@ import { hasSqlState } from '@almanac/service-kit/postgres/errors';
 import { findUncopied, readSchemaDdl, type SchemaDdl } from '@almanac/service-kit/postgres/schema-ddl';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import { OperatorError } from '../operator.ts';
+import { OperatorError } from '../../operator.ts';
 import type { Checked } from './checked.ts';
-import { connect } from './connect.ts';
+import { connect, type Database } from './connect.ts';
 import { type DumpWriter, readDump, writeDump } from './dump-file.ts';
-import type { HeldDatabase } from './instant.ts';
 
 /** Tables changed between the snapshot and their locks, so another instant is needed. */
 export class SchemaChanged extends Error {}
@@ -51,7 +50,7 @@ const settings = {
 };
 
 /** Locks the tables against deployments, then writes everything. */
-export async function dumpDatabase(database: HeldDatabase, file: string): Promise<Dumped> {
+export async function dumpDatabase(database: Database & { snapshot: string }, file: string): Promise<Dumped> {
   const { name, url, snapshot } = database;
   const client = await connect(database);
   try {
@@ -76,7 +75,7 @@ export async function dumpDatabase(database: HeldDatabase, file: string): Promis
 
 // A later transaction, which begins when the tables are locked, has to see all that the snapshot
 // shows, unchanged. What is new since then is not in the dump.
-async function lockSchema(sql: Sql, database: { name: string; url: string }) {
+async function lockSchema(sql: Sql, database: Database) {
   const schemas = (await sql(schemasSql)).rows.map(({ name }) => name as string);
   const read = async (by: Sql) => ({
     ddl: await readSchemaDdl(by, schemas),
@@ -135,7 +134,7 @@ async function writeDatabase({ client, sql, ddl }: Source, writer: DumpWriter): 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** Fills an empty database from such a file, in one transaction. */
-export async function restoreDatabase(database: { name: string; url: string }, file: string): Promise<void> {
+export async function restoreDatabase(database: Database, file: string): Promise<void> {
   const client = await connect(database);
   try {
     await client.query('begin');

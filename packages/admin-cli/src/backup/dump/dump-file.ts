@@ -7,7 +7,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { OperatorError } from '../operator.ts';
+import { OperatorError } from '../../operator.ts';
 import { type Checked, counter } from './checked.ts';
 
 export type DumpWriter = {
