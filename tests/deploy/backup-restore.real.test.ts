@@ -1,5 +1,5 @@
-// Backup and restore with files in S3, in a bucket for each system. At the end PostgreSQL's pg_dump,
-// which knows all that a database can hold, compares the databases. Needs an S3 and pg_dump
+// Backup and restore with files in S3, in a bucket for each system. At the end pg_dump, which knows
+// all that a database can hold, compares the databases. Needs an S3, and PostgreSQL's programs
 // (ALMANAC_POSTGRES_PROGRAMS).
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -17,7 +17,7 @@ afterAll(() => rmSync(work, { recursive: true }));
 
 describeBackup(() => ({}));
 
-it('keeps as many backups as asked for, and tells the metrics of the latest', async () => {
+it('keeps as many backups as asked for, and shows the latest in the metrics', async () => {
   const folder = join(work, 'kept');
   const made = [];
   for (let i = 0; i < 2; i += 1)
@@ -26,8 +26,8 @@ it('keeps as many backups as asked for, and tells the metrics of the latest', as
   expect(readdirSync(folder).map((name) => join(folder, name))).toEqual([made[1]?.folder]);
   const { metrics } = JSON.parse(readFileSync(join(systemHome(), 'runtime.json'), 'utf8'));
   const text = await (await fetch(`http://${metrics.jobs}/metrics`)).text();
-  const told = Number(/^almanac_last_backup_timestamp_seconds{service="jobs"} (.+)$/m.exec(text)?.[1]);
-  expect(new Date(told * 1000).toISOString()).toBe(made[1]?.taken_at);
+  const shown = Number(/^almanac_last_backup_timestamp_seconds{service="jobs"} (.+)$/m.exec(text)?.[1]);
+  expect(new Date(shown * 1000).toISOString()).toBe(made[1]?.taken_at);
   expect(await runAdmin(['restore', folder])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`the latest is ${made[1]?.folder}`),

@@ -1,5 +1,5 @@
-// Kinds that aren't Kubernetes' own: the parts that the manifests use, as strict schemas, from their
-// reference documentation: cert-manager.io/v1, gateway.networking.k8s.io/v1 (1.2),
+// Kinds that aren't Kubernetes' own: the parts that the manifests use, as strict schemas, from
+// their reference documentation: cert-manager.io/v1, gateway.networking.k8s.io/v1 (1.2),
 // monitoring.coreos.com/v1. The API server would drop an unknown field; here it fails.
 
 const text = { type: 'string', minLength: 1 };

@@ -31,7 +31,7 @@ export function render(folder: string): Manifest[] {
   });
 }
 
-/** The manifests of a copy of the overlay `production` in which these texts of its files changed. */
+/** The manifests of a copy of the overlay `production` with changed texts in its files. */
 export function renderCopy(changes: [file: string, from: string | RegExp, to: string][]): Manifest[] {
   const copy = mkdtempSync(join(tmpdir(), 'almanac-overlay-'));
   try {
