@@ -140,6 +140,8 @@ export function describeBackup(stores: () => { old?: string; new?: string }): vo
       });
       await system?.stop({ keep: true });
       system = undefined;
+      const ofStopped = await admin<Manifest>(['backup', join(work, 'stopped')], oldHome);
+      expect(ofStopped.databases.map(({ name }) => name)).toEqual(manifest.databases.map(({ name }) => name));
       const over = await runAdmin(['restore', folder], oldHome);
       expect(over).toMatchObject({ code: 2, stderr: expect.stringContaining('is not empty') });
 

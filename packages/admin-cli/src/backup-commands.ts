@@ -1,5 +1,6 @@
 // The commands of backup and restore. They use databases and bucket directly, so no service needs
 // to run. Their code is imported lazily, since only the operators' image has its packages.
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readHome, readRuntime } from '@almanac/embedded/home';
 import { type Command, readCount, text } from './arguments.ts';
@@ -25,11 +26,13 @@ export const backupCommands = {
           import('./backup/kept-backups.ts'),
           import('./backup/places.ts'),
         ]);
-        const places = readPlaces(await environmentOf(process.env));
         const into = keep === undefined ? folder : newBackupFolder(folder);
-        const manifest = await backup(places, into);
-        await noteBackup(places, manifest, into);
-        return { ...manifest, folder: into, deleted: keep === undefined ? [] : deleteOldBackups(folder, keep) };
+        return onDatabases(process.env, async (env) => {
+          const places = readPlaces(env);
+          const manifest = await backup(places, into);
+          await noteBackup(places, manifest, into);
+          return { ...manifest, folder: into, deleted: keep === undefined ? [] : deleteOldBackups(folder, keep) };
+        });
       };
     },
     show: (made: Manifest & { folder: string; deleted: string[] }) =>
@@ -67,17 +70,20 @@ function requireFolder(folder: string | undefined, command: string): string {
   return resolve(process.env.INIT_CWD ?? '.', folder);
 }
 
-// The variables of the services name a deployed system; without them it is the embedded one here.
-async function environmentOf(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+// The variables of the services name a deployed system; without them it is the embedded one here,
+// whose PostgreSQL is started for the work when the system is stopped.
+async function onDatabases<T>(env: NodeJS.ProcessEnv, work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<T> {
   const { embeddedEnvironment, namesDatabases } = await import('./backup/places.ts');
-  if (namesDatabases(env)) return env;
+  if (namesDatabases(env)) return work(env);
   const home = readHome(env);
   const runtime = readRuntime(home);
-  if (!runtime)
+  if (runtime) return work(embeddedEnvironment(env, home, runtime.postgres_port));
+  if (!existsSync(home.postgres))
     throw new OperatorError(
       `No system is known: set IDENTITY_DATABASE_URL and its like, or start one with "npm start" (looked in ${home.folder}).`,
     );
-  return embeddedEnvironment(env, home, runtime.postgres_port);
+  const { withEmbeddedDatabases } = await import('./backup/embedded-databases.ts');
+  return withEmbeddedDatabases(env, work);
 }
 
 const inMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
