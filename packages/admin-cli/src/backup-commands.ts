@@ -51,10 +51,12 @@ export const backupCommands = {
     prepare: (_values, [folder]) => {
       const from = requireFolder(folder, 'restore');
       return async () => {
-        const [{ restore }, { readPlaces, namesDatabases }] = await Promise.all([
+        const [{ restore }, { requireOneBackup }, { readPlaces, namesDatabases }] = await Promise.all([
           import('./backup/restore.ts'),
+          import('./backup/kept-backups.ts'),
           import('./backup/places.ts'),
         ]);
+        requireOneBackup(from);
         const work = (env: NodeJS.ProcessEnv) => restore(readPlaces(env), from);
         if (namesDatabases(process.env)) return work(process.env);
         const { withEmbeddedDatabases } = await import('./backup/embedded-databases.ts');

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { deleteOldBackups, listBackups, newBackupFolder } from './kept-backups.ts';
+import { join } from 'node:path';
+import { deleteOldBackups, newBackupFolder, requireOneBackup } from './kept-backups.ts';
 
 let parent: string;
 beforeEach(() => {
@@ -38,13 +38,11 @@ it('does not count what is no whole backup, and deletes it when it is a day old'
   expect(names()).toEqual(['2026-06-01T02-00-00Z', '2026-06-03T02-00-00Z', '2026-06-04T02-00-00Z']);
 });
 
-it('lists whole backups, the latest first', () => {
-  for (const at of days(3)) given(at);
+it('asks for one of several backups, and names the latest whole one', () => {
+  const [first] = days(3).map((at) => given(at)) as [string];
   given(new Date(Date.UTC(2026, 6, 1)), { isFinished: false });
-  expect(listBackups(parent).map((folder) => basename(folder))).toEqual([
-    '2026-06-03T02-00-00Z',
-    '2026-06-02T02-00-00Z',
-    '2026-06-01T02-00-00Z',
-  ]);
-  expect(listBackups(join(parent, 'missing'))).toEqual([]);
+  expect(() => requireOneBackup(parent)).toThrow(
+    `${parent} holds several backups. Name one of them; the latest is ${join(parent, '2026-06-03T02-00-00Z')}.`,
+  );
+  for (const other of [first, join(parent, 'missing')]) expect(() => requireOneBackup(other)).not.toThrow();
 });

@@ -1,6 +1,7 @@
 // A folder of backups, each in a folder of its own that is named by its time; the oldest go.
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { OperatorError } from '../operator.ts';
 import { isFinished } from './manifest.ts';
 
 const namePattern = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/;
@@ -12,8 +13,14 @@ export function newBackupFolder(parent: string, now = new Date()): string {
 }
 
 /** The finished backups of a folder, the latest first. */
-export function listBackups(parent: string): string[] {
+function listBackups(parent: string): string[] {
   return named(parent).filter(isFinished).toReversed();
+}
+
+/** Refuses the folder that `backup --keep` fills: one of its backups has to be named. */
+export function requireOneBackup(folder: string): void {
+  const [latest] = isFinished(folder) ? [] : listBackups(folder);
+  if (latest) throw new OperatorError(`${folder} holds several backups. Name one of them; the latest is ${latest}.`);
 }
 
 /**

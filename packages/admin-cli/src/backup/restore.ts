@@ -5,8 +5,7 @@ import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { OperatorError } from '../operator.ts';
 import { connect, type Database } from './dump/connect.ts';
 import { restoreDatabase } from './dump/dump-database.ts';
-import { listBackups } from './kept-backups.ts';
-import { type DumpedDatabase, isFinished, type Manifest, readManifest } from './manifest.ts';
+import { type DumpedDatabase, type Manifest, readManifest } from './manifest.ts';
 import { renameEtags, restoreObjects } from './objects.ts';
 import type { Places } from './places.ts';
 
@@ -14,7 +13,6 @@ import type { Places } from './places.ts';
  * Restores into empty databases. Refuses a damaged backup or a database in use before any change.
  */
 export async function restore(places: Places, folder: string): Promise<Manifest> {
-  requireBackup(folder);
   const manifest = await readManifest(folder);
   requireSameDatabases(places.databases, manifest);
   for (const database of places.databases) await onDatabase(database, (sql) => requireEmpty(sql, database.name));
@@ -33,12 +31,6 @@ export async function restore(places: Places, folder: string): Promise<Manifest>
     places.store.stop();
   }
   return manifest;
-}
-
-// A folder that `backup --keep` fills holds many.
-function requireBackup(folder: string): void {
-  const [latest] = isFinished(folder) ? [] : listBackups(folder);
-  if (latest) throw new OperatorError(`${folder} holds several backups. Name one of them; the latest is ${latest}.`);
 }
 
 const jobsLast = (a: Database, b: Database) => Number(a.name === 'jobs') - Number(b.name === 'jobs');
