@@ -20,7 +20,7 @@ export const backupCommands = {
           import('./backup/backup.ts'),
           import('./backup/places.ts'),
         ]);
-        return backup(readPlaces(await environmentOf(process.env)), into);
+        return backup(await readPlaces(await environmentOf(process.env)), into);
       };
     },
     show: (manifest: Manifest) => `Backup as of ${describe(manifest)}${settled(manifest)}`,
@@ -38,7 +38,7 @@ export const backupCommands = {
           import('./backup/restore.ts'),
           import('./backup/places.ts'),
         ]);
-        const work = (env: NodeJS.ProcessEnv) => restore(readPlaces(env), from);
+        const work = async (env: NodeJS.ProcessEnv) => restore(await readPlaces(env), from);
         if (namesDatabases(process.env)) return work(process.env);
         const { withEmbeddedDatabases } = await import('./backup/embedded-databases.ts');
         return withEmbeddedDatabases(process.env, work);

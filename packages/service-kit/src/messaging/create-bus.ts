@@ -1,21 +1,20 @@
-// Creates the bus: chooses its transport by the URL, and adds tracing.
+// Creates the bus: chooses its transport by the URL, loads only that one, and adds tracing.
 
 import { traceBus } from '../observability/tracing/calls.ts';
 import { tracing } from '../observability/tracing/tracing.ts';
-import { createAmqpBus } from './amqp/bus.ts';
 import type { Bus } from './bus/bus.ts';
 import type { BusOptions } from './bus/message.ts';
-import { createPostgresBus } from './postgres/bus.ts';
 
 /** Nothing is connected before `start`. */
-export function createBus(url: string, options: BusOptions): Bus {
-  const bus = createTransport(url, options);
+export async function createBus(url: string, options: BusOptions): Promise<Bus> {
+  const bus = await createTransport(url, options);
   return tracing ? traceBus(tracing, bus) : bus;
 }
 
-function createTransport(url: string, options: BusOptions): Bus {
+async function createTransport(url: string, options: BusOptions): Promise<Bus> {
   const { protocol } = new URL(url);
-  if (protocol === 'amqp:' || protocol === 'amqps:') return createAmqpBus(url, options);
-  if (protocol === 'postgres:' || protocol === 'postgresql:') return createPostgresBus(url, options);
+  if (protocol === 'amqp:' || protocol === 'amqps:') return (await import('./amqp/bus.ts')).createAmqpBus(url, options);
+  if (protocol === 'postgres:' || protocol === 'postgresql:')
+    return (await import('./postgres/bus.ts')).createPostgresBus(url, options);
   throw new Error(`There is no bus for ${protocol}//; use amqp:// or postgres://.`);
 }

@@ -60,7 +60,7 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
   const health = new Health();
   const metrics = createMetrics({ processMetrics: true, service: config.name });
   const onUnreadable = (queue: string) => metrics.unreadableMessages.inc({ queue });
-  const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger, onUnreadable });
+  const bus = await createBus(config.secrets.busUrl, { service: config.name, instance, logger, onUnreadable });
   health.addInfoCheck('bus', () => bus.isReady());
   const eventLoop = watchEventLoop(config.loopDelayMs);
   health.addReadinessCheck('event_loop', () => !eventLoop.isLate());

@@ -163,13 +163,13 @@ describe('several workers', () => {
     sweepMs: 60_000,
   };
 
-  function startWorkers(run: JobHandler['run'], count = 3) {
+  function startWorkers(run: JobHandler['run'], { count = 3, pollMs = settings.pollMs } = {}) {
     const fail = async () => {};
     const handler = { run, fail, wait: fail };
     const lane = { name: 'files' as const, ...settings, maxPauseMs: 100 };
     const workers = Array.from({ length: count }, () =>
       createWorker(
-        { prisma, pool, logger, work: settings },
+        { prisma, pool, logger, work: { ...settings, pollMs } },
         { ...lane, handlers: { import_table: handler, export: handler } },
       ),
     );
@@ -235,6 +235,23 @@ describe('several workers', () => {
         true,
         true,
       ]);
+    } finally {
+      await workers.stop();
+    }
+  });
+
+  it('try a failed job again at its time, long before the next poll', async () => {
+    await queueMany(3, 1);
+    const failing = async () => {
+      throw new Error('It fails.');
+    };
+    const workers = startWorkers(failing, { count: 1, pollMs: 3_600_000 });
+    try {
+      await eventually(async () =>
+        expect(await prisma.job.findMany({ where: { account_id: 3 } })).toMatchObject([
+          { state: 'failed', attempts: settings.attempts },
+        ]),
+      );
     } finally {
       await workers.stop();
     }
