@@ -1,4 +1,4 @@
-// `npm start`: the whole system on this machine with nothing but Node. See
+// `npm start`, by start.js: the whole system on this machine with nothing but Node. See
 // docs/how-to/run-embedded.md.
 import { parseArgs } from 'node:util';
 import { finalScreen } from '@almanac/embedded/final-screen';
@@ -18,55 +18,58 @@ Starts Almanac on this machine: PostgreSQL and the six services. Stop it with Ct
 
 More settings: docs/how-to/configure.md`;
 
-const values = readArguments();
-if (values.help) {
-  console.log(help);
-  process.exit(0);
-}
+/** Runs until the system is stopped. */
+export async function start(): Promise<void> {
+  const values = readArguments();
+  if (values.help) {
+    console.log(help);
+    process.exit(0);
+  }
 
-const home = readHome(process.env);
-const screen = createScreen(process.stdout);
-const interrupted = new AbortController();
-let stop: () => Promise<void> = async () => {};
-let leaving = false;
+  const home = readHome(process.env);
+  const screen = createScreen(process.stdout);
+  const interrupted = new AbortController();
+  let stop: () => Promise<void> = async () => {};
+  let leaving = false;
 
-const leave = (why: string) => {
-  if (leaving) return;
-  leaving = true;
-  screen.say(`\nStopping (${why}) …`);
-  interrupted.abort(new StoppedError());
-  stop().then(
-    () => {
-      screen.say('Stopped. Nothing is lost; "npm start" starts it again.');
-      process.exit(0);
-    },
-    (error: Error) => {
-      screen.say(error.message);
-      process.exit(1);
-    },
-  );
-};
-process.on('SIGINT', () => leave('Ctrl-C'));
-process.on('SIGTERM', () => leave('SIGTERM'));
-process.on('SIGHUP', () => leave('the terminal was closed'));
-process.on('disconnect', () => leave('the process that started this has ended'));
-process.stdout.on('error', () => {}); // a closed pipe must not stop the system
-stopWithNpm();
-
-try {
-  screen.say(`Almanac · state in ${home.folder} · Ctrl-C stops it`);
-  const system = await startSystem({ home, env: process.env, screen }, (way) => {
-    stop = way;
-  });
-  if (!values['no-demo']) await seedDemo({ home, system, screen, signal: interrupted.signal });
-  screen.say(finalScreen(home, system.baseUrl, process.env));
-  process.send?.({ ready: true, base_url: system.baseUrl });
-} catch (error) {
-  if (!leaving) {
+  const leave = (why: string) => {
+    if (leaving) return;
     leaving = true;
-    console.error(`\n${error instanceof AlreadyRunningError ? error.message : explain(error)}`);
-    await stop().catch(() => {});
-    process.exit(1);
+    screen.say(`\nStopping (${why}) …`);
+    interrupted.abort(new StoppedError());
+    stop().then(
+      () => {
+        screen.say('Stopped. Nothing is lost; "npm start" starts it again.');
+        process.exit(0);
+      },
+      (error: Error) => {
+        screen.say(error.message);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGINT', () => leave('Ctrl-C'));
+  process.on('SIGTERM', () => leave('SIGTERM'));
+  process.on('SIGHUP', () => leave('the terminal was closed'));
+  process.on('disconnect', () => leave('the process that started this has ended'));
+  process.stdout.on('error', () => {}); // a closed pipe must not stop the system
+  stopWithNpm(leave);
+
+  try {
+    screen.say(`Almanac · state in ${home.folder} · Ctrl-C stops it`);
+    const system = await startSystem({ home, env: process.env, screen }, (way) => {
+      stop = way;
+    });
+    if (!values['no-demo']) await seedDemo({ home, system, screen, signal: interrupted.signal });
+    screen.say(finalScreen(home, system.baseUrl, process.env));
+    process.send?.({ ready: true, base_url: system.baseUrl });
+  } catch (error) {
+    if (!leaving) {
+      leaving = true;
+      console.error(`\n${error instanceof AlreadyRunningError ? error.message : explain(error)}`);
+      await stop().catch(() => {});
+      process.exit(1);
+    }
   }
 }
 
@@ -87,10 +90,10 @@ function explain(error: unknown): string {
 }
 
 // `kill` ends npm and its shell without a signal to this process, which would run on.
-function stopWithNpm(): void {
+function stopWithNpm(leave: (why: string) => void): void {
   if (!process.env.npm_lifecycle_event) return;
   const shell = process.ppid;
   setInterval(() => {
     if (process.ppid !== shell) leave('npm has ended');
-  }, 250).unref();
+  }, 1_000).unref();
 }

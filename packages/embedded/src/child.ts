@@ -20,6 +20,9 @@ export type ChildOptions = {
   beforeRestart?(): Promise<void>;
 };
 
+// V8 lets the space for new objects grow to some 40 MB during a start, and keeps it. With 4 MB a
+// half, pages of 100 and of 1,000 rows take the same CPU time.
+const nodeFlags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=4'];
 const shortestPauseMs = 200;
 // Restart delays stay below the time that a start takes.
 const longestPauseMs = 2_000;
@@ -81,7 +84,7 @@ export class Child {
     const { file, args = [], cwd, env, isReady } = this.options;
     const startedAt = performance.now();
     // Its own process group: Ctrl-C reaches the supervisor alone, which stops everything in order.
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', file, ...args], {
+    const child = spawn(process.execPath, [...nodeFlags, file, ...args], {
       cwd,
       env,
       stdio: ['ignore', this.log, this.log, 'ipc'],

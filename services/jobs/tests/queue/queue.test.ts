@@ -215,11 +215,14 @@ describe('several workers', () => {
 
   it('give up a job that keeps failing, with growing pauses, while others continue', async () => {
     const begun = new Map<number, number[]>();
-    const workers = startWorkers(async (job) => {
-      begun.set(job.account_id, [...(begun.get(job.account_id) ?? []), Date.now()]);
-      if (job.account_id === 1) throw new Error('This never works.');
-      await transact({ prisma }, (tx) => endRun(tx, job, { state: 'done' }));
-    }, 1);
+    const workers = startWorkers(
+      async (job) => {
+        begun.set(job.account_id, [...(begun.get(job.account_id) ?? []), Date.now()]);
+        if (job.account_id === 1) throw new Error('This never works.');
+        await transact({ prisma }, (tx) => endRun(tx, job, { state: 'done' }));
+      },
+      { count: 1 },
+    );
     try {
       await queueMany(1, 1);
       await queueMany(2, 5);
