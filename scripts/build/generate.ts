@@ -41,8 +41,8 @@ if (failures.length > 0) {
   console.log(stale.length > 0 ? `generate: made ${names}` : `generate: all ${targets.length} up to date`);
 }
 
-// 130 MB of an installation: the headers for compiling against Node, and Prisma's query compilers of
-// other databases and of builds that no schema here chooses.
+// 128 MB of an installation: the headers for compiling against Node, and Prisma's query compilers
+// of other databases and of builds that no schema here chooses.
 function removeUnread(): void {
   const unread = [
     'node_modules/node-{linux,darwin,win}-*/include',

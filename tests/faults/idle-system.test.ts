@@ -1,7 +1,7 @@
 // A system without a call leaves the machine alone: its polls are few, and stay few.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Runtime, readHome, readJson, readRuntime } from '@almanac/embedded/home';
-import type { Secrets } from '@almanac/embedded/secrets';
 import { eventually } from '@almanac/testkit/eventually';
 import { type RunningSystem, startSystem } from '@almanac/testkit/system/system';
 import pg from 'pg';
@@ -16,9 +16,9 @@ let client: pg.Client;
 
 beforeAll(async () => {
   system = await startSystem();
-  const home = readHome({ ALMANAC_HOME: system.home });
-  const { superuser } = (readJson<Secrets>(home.secrets) as Secrets).database_passwords;
-  const { postgres_port } = readRuntime(home) as Runtime;
+  const read = (name: string) => JSON.parse(readFileSync(join(system.home, name), 'utf8'));
+  const { superuser } = read('secrets.json').database_passwords;
+  const { postgres_port } = read('runtime.json');
   client = new pg.Client({ connectionString: `postgres://almanac:${superuser}@127.0.0.1:${postgres_port}/postgres` });
   await client.connect();
 });

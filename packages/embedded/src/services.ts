@@ -31,7 +31,7 @@ const passedOn = [
   'GATEWAY_HOST',
 ];
 
-// glibc otherwise keeps what threads have freed: 50 MB in identity after some passwords are checked.
+// Otherwise glibc keeps what threads have freed: 50 MB in identity after some passwords.
 const allocator = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '1048576' };
 
 type Given = {

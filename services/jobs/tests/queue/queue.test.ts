@@ -163,13 +163,16 @@ describe('several workers', () => {
     sweepMs: 60_000,
   };
 
-  function startWorkers(run: JobHandler['run'], { count = 3, pollMs = settings.pollMs } = {}) {
+  function startWorkers(
+    run: JobHandler['run'],
+    { count = 3, ...work }: { count?: number; pollMs?: number; retryMs?: number; maxPauseMs?: number } = {},
+  ) {
     const fail = async () => {};
     const handler = { run, fail, wait: fail };
-    const lane = { name: 'files' as const, ...settings, maxPauseMs: 100 };
+    const lane = { name: 'files' as const, ...settings, maxPauseMs: 100, ...work };
     const workers = Array.from({ length: count }, () =>
       createWorker(
-        { prisma, pool, logger, work: { ...settings, pollMs } },
+        { prisma, pool, logger, work: { ...settings, ...work } },
         { ...lane, handlers: { import_table: handler, export: handler } },
       ),
     );
@@ -248,7 +251,7 @@ describe('several workers', () => {
     const failing = async () => {
       throw new Error('It fails.');
     };
-    const workers = startWorkers(failing, { count: 1, pollMs: 3_600_000 });
+    const workers = startWorkers(failing, { count: 1, pollMs: 3_600_000, retryMs: 500, maxPauseMs: 500 });
     try {
       await eventually(async () =>
         expect(await prisma.job.findMany({ where: { account_id: 3 } })).toMatchObject([

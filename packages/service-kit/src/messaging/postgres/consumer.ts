@@ -18,7 +18,7 @@ import {
 import { type Payloads, readMessage, typeOf } from '../bus/received-message.ts';
 import { exclusively } from './schema.ts';
 
-// Notifications wake the consumer; polls find what waits for a time, or was taken by a dead process.
+// Notifications wake the consumer; polls find what was due later, or taken by a dead process.
 const pollMs = 10_000;
 const heartbeatSeconds = 10; // the least that pg-boss takes
 const touchMs = 2_500;
