@@ -14,6 +14,7 @@ import { printDefinitions, timeDefinitions } from './definitions.ts';
 import { measureFormats } from './formats.ts';
 import { measureOverhead, printOverhead } from './gateway.ts';
 import { measureGrowth } from './growth.ts';
+import { measureIdle } from './idle.ts';
 import { makeLargeTables } from './large-tables.ts';
 import { startProduct } from './measuring/product.ts';
 import { measureMemory } from './memory.ts';
@@ -30,6 +31,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
   full    1,000,000 rows
 
   --only  some of these parts, in this order whatever yours:
+    idle        memory, CPU and transactions of a system without a call
     grid        pages with filter, sort and count, and with a sort alone
     rows        reading, creating and changing one row
     gateway     what the gateway adds to a call, beside a proxy that does nothing else
@@ -49,6 +51,7 @@ const sizes = {
     mergeRounds: 3,
     pace: { rounds: 5, sliceSeconds: 0.4, warmRequests: 2_000 },
     definitions: { tables: 200, batchSize: 40 },
+    idle: { settleSeconds: 30, seconds: 30 },
     growth: { to: 1_000, rounds: 5, requests: 1_000 },
   },
   full: {
@@ -57,10 +60,12 @@ const sizes = {
     mergeRounds: 3,
     pace: { rounds: 9, sliceSeconds: 0.8, warmRequests: 12_000 },
     definitions: { tables: 1_000, batchSize: 200 },
+    idle: { settleSeconds: 60, seconds: 60 },
     growth: { to: 10_000, rounds: 5, requests: 2_000 },
   },
 };
 const parts = [
+  'idle',
   'grid',
   'rows',
   'gateway',
@@ -85,6 +90,7 @@ try {
   say(`Node ${process.version}, ${cpus().length} cores, ${rows} rows, ${connections} connections`);
   const product = await startProduct(home);
   cleanUp.push(product.stop);
+  if (wants('idle')) await measureIdle(product, size.idle, say);
   const bare = await openBareDatabase(product.databaseUrl);
   cleanUp.push(bare.close);
 

@@ -1,4 +1,4 @@
-// `npm start`: the whole system on this machine with nothing but Node. See
+// `npm start`, by start.js: the whole system on this machine with nothing but Node. See
 // docs/how-to/run-embedded.md.
 import { parseArgs } from 'node:util';
 import { finalScreen } from '@almanac/embedded/final-screen';
@@ -20,72 +20,74 @@ Starts Almanac on this machine: PostgreSQL and the six services. Stop it with Ct
 
 More settings: docs/how-to/configure.md`;
 
-const values = readArguments();
-if (values.help) {
-  console.log(help);
-  process.exit(0);
-}
+/** Runs until the system is stopped. */
+export async function start(): Promise<void> {
+  const values = readArguments();
+  if (values.help) {
+    console.log(help);
+    process.exit(0);
+  }
 
-const home = readHome(process.env);
-const screen = createScreen(process.stdout);
-const interrupted = new AbortController();
-let ending: Ending = { stop: async () => {}, kill: () => {} };
-let leaving = false;
-let interruptedAt = 0;
+  const home = readHome(process.env);
+  const screen = createScreen(process.stdout);
+  const interrupted = new AbortController();
+  let ending: Ending = { stop: async () => {}, kill: () => {} };
+  let leaving = false;
+  let interruptedAt = 0;
 
-// npm passes on a Ctrl-C that the terminal has sent to this process as well.
-const samePressMs = 500;
-
-const leave = (why: string) => {
-  if (leaving) return;
-  leaving = true;
-  screen.say(`\nStopping (${why}) … Ctrl-C again ends everything at once.`);
-  interrupted.abort(new StoppedError());
-  ending.stop().then(
-    () => {
-      screen.say('Stopped. Nothing is lost; "npm start" starts it again.');
-      process.exit(0);
-    },
-    (error: Error) => {
-      screen.say(error.message);
-      process.exit(1);
-    },
-  );
-};
-process.on('SIGINT', () => {
-  const now = performance.now();
-  if (!leaving) interruptedAt = now;
-  else if (now - interruptedAt > samePressMs) leaveAtOnce();
-  leave('Ctrl-C');
-});
-process.on('SIGTERM', () => leave('SIGTERM'));
-process.on('SIGHUP', () => leave('the terminal was closed'));
-process.on('disconnect', () => leave('the process that started this has ended'));
-process.stdout.on('error', () => {}); // a closed pipe must not stop the system
-stopWithNpm();
-
-try {
-  screen.say(`Almanac · state in ${home.folder} · Ctrl-C stops it`);
-  const system = await startSystem({ home, env: process.env, screen }, (way) => {
-    ending = way;
-  });
-  if (!values['no-demo']) await seedDemo({ home, system, screen, signal: interrupted.signal });
-  screen.say(finalScreen(home, system.baseUrl, process.env));
-  process.send?.({ ready: true, base_url: system.baseUrl });
-} catch (error) {
-  if (!leaving) {
+  const leave = (why: string) => {
+    if (leaving) return;
     leaving = true;
-    console.error(`\n${error instanceof AlreadyRunningError ? error.message : explain(error)}`);
-    await ending.stop().catch(() => {});
-    process.exit(error instanceof ConfigError ? configExitCode : 1);
+    screen.say(`\nStopping (${why}) … Ctrl-C again ends everything at once.`);
+    interrupted.abort(new StoppedError());
+    ending.stop().then(
+      () => {
+        screen.say('Stopped. Nothing is lost; "npm start" starts it again.');
+        process.exit(0);
+      },
+      (error: Error) => {
+        screen.say(error.message);
+        process.exit(1);
+      },
+    );
+  };
+  const leaveAtOnce = () => {
+    ending.kill();
+    screen.say('Ended at once. What was acknowledged is kept; "npm start" starts it again.');
+    process.exit(130);
+  };
+  process.on('SIGINT', () => {
+    const now = performance.now();
+    if (!leaving) interruptedAt = now;
+    else if (now - interruptedAt > samePressMs) leaveAtOnce();
+    leave('Ctrl-C');
+  });
+  process.on('SIGTERM', () => leave('SIGTERM'));
+  process.on('SIGHUP', () => leave('the terminal was closed'));
+  process.on('disconnect', () => leave('the process that started this has ended'));
+  process.stdout.on('error', () => {}); // a closed pipe must not stop the system
+  stopWithNpm(leave);
+
+  try {
+    screen.say(`Almanac · state in ${home.folder} · Ctrl-C stops it`);
+    const system = await startSystem({ home, env: process.env, screen }, (way) => {
+      ending = way;
+    });
+    if (!values['no-demo']) await seedDemo({ home, system, screen, signal: interrupted.signal });
+    screen.say(finalScreen(home, system.baseUrl, process.env));
+    process.send?.({ ready: true, base_url: system.baseUrl });
+  } catch (error) {
+    if (!leaving) {
+      leaving = true;
+      console.error(`\n${error instanceof AlreadyRunningError ? error.message : explain(error)}`);
+      await ending.stop().catch(() => {});
+      process.exit(error instanceof ConfigError ? configExitCode : 1);
+    }
   }
 }
 
-function leaveAtOnce(): never {
-  ending.kill();
-  screen.say('Ended at once. What was acknowledged is kept; "npm start" starts it again.');
-  process.exit(130);
-}
+// npm passes on a Ctrl-C that the terminal has sent to this process as well.
+const samePressMs = 500;
 
 function readArguments() {
   const options = { 'no-demo': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
@@ -104,10 +106,10 @@ function explain(error: unknown): string {
 }
 
 // `kill` ends npm and its shell without a signal to this process, which would run on.
-function stopWithNpm(): void {
+function stopWithNpm(leave: (why: string) => void): void {
   if (!process.env.npm_lifecycle_event) return;
   const shell = process.ppid;
   setInterval(() => {
     if (process.ppid !== shell) leave('npm has ended');
-  }, 250).unref();
+  }, 1_000).unref();
 }

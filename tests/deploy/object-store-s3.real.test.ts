@@ -11,7 +11,7 @@ beforeAll(async () => {
   const url = process.env[name];
   if (!url)
     throw new Error(`${name} is missing: this suite needs an S3 (scripts/servers/ceph-rgw.sh start DIR PORT PORT).`);
-  store = createObjectStore({ url, publicUrl: 'http://127.0.0.1' });
+  store = await createObjectStore({ url, publicUrl: 'http://127.0.0.1' });
   await store.start();
 });
 

@@ -56,18 +56,18 @@ describe('RabbitMQ by amqps', () => {
   });
   afterAll(() => broker?.stop());
 
-  function busTrusting(file: string, host = '127.0.0.1'): { bus: Bus; text(): string } {
+  async function busTrusting(file: string, host = '127.0.0.1'): Promise<{ bus: Bus; text(): string }> {
     const url = new URL(broker.url.replace('amqp:', 'amqps:'));
     url.port = String(Number(url.port) + 1);
     url.hostname = host;
     url.searchParams.set('ca_file', files.path(file));
     const { logger, text } = givenLog();
-    const bus = createBus(url.href, { service: 'test', instance: 'test', logger });
+    const bus = await createBus(url.href, { service: 'test', instance: 'test', logger });
     open.push(() => bus.stop());
     return { bus, text };
   }
 
-  async function expectRefused({ bus, text }: ReturnType<typeof busTrusting>, advice: string): Promise<void> {
+  async function expectRefused({ bus, text }: Awaited<ReturnType<typeof busTrusting>>, advice: string): Promise<void> {
     await bus.start();
     await eventually(() => expect(text()).toContain(advice));
     expect(bus.isReady()).toBe(false);
@@ -75,12 +75,12 @@ describe('RabbitMQ by amqps', () => {
   }
 
   it('refuses another authority and another host, and logs what to do', async () => {
-    await expectRefused(busTrusting('other.crt'), "Name the file with its authority in the server's URL");
-    await expectRefused(busTrusting('ca.crt', 'localhost'), 'is for other names than the one in its URL');
+    await expectRefused(await busTrusting('other.crt'), "Name the file with its authority in the server's URL");
+    await expectRefused(await busTrusting('ca.crt', 'localhost'), 'is for other names than the one in its URL');
   });
 
   it('carries messages, and uses an exchanged authority when it reconnects', async () => {
-    const { bus } = busTrusting('ca.crt');
+    const { bus } = await busTrusting('ca.crt');
     await bus.start();
     await eventually(() => expect(bus.isReady()).toBe(true));
     const received = await collectMessages(bus, 'test.received', ['test.thing.made']);
@@ -98,7 +98,7 @@ describe('RabbitMQ by amqps', () => {
 
   it('refuses an expired certificate, and logs what to do', async () => {
     await broker.certify(authority.issue({ days: -1 }));
-    await expectRefused(busTrusting('ca.crt'), 'renew it there');
+    await expectRefused(await busTrusting('ca.crt'), 'renew it there');
   });
 });
 
@@ -123,18 +123,18 @@ describe('S3 by https', () => {
     return (server.address() as { port: number }).port;
   }
 
-  function storeTrusting(file: string, port: number): ObjectStore {
+  async function storeTrusting(file: string, port: number): Promise<ObjectStore> {
     const url = plain();
     url.port = String(port);
     url.searchParams.set('tls', 'true');
     url.searchParams.set('ca_file', files.path(file));
-    const store = createObjectStore({ url: url.href, publicUrl: 'http://127.0.0.1' });
+    const store = await createObjectStore({ url: url.href, publicUrl: 'http://127.0.0.1' });
     open.push(() => store.stop());
     return store;
   }
 
   it('stores and returns objects, large ones too, and uses an exchanged authority', async () => {
-    const store = storeTrusting('ca.crt', await givenTlsProxy(good()));
+    const store = await storeTrusting('ca.crt', await givenTlsProxy(good()));
     await store.start();
     const bytes = Buffer.alloc(20 * 1024 * 1024, 7); // several parts
     const key = `accounts/1/tls-${Date.now()}`;
@@ -149,7 +149,7 @@ describe('S3 by https', () => {
   });
 
   it.each(refused)('refuses %s, and logs what to do', async (_name, file, ownOf, advice) => {
-    const store = storeTrusting(file, await givenTlsProxy(ownOf()));
+    const store = await storeTrusting(file, await givenTlsProxy(ownOf()));
     const { logger, text } = givenLog();
     const error = await store.start().catch((thrown: unknown) => thrown);
     logger.warn({ err: error }, 'the object store is not available yet'); // as jobs does

@@ -28,7 +28,7 @@ export const backupCommands = {
         ]);
         const into = keep === undefined ? folder : newBackupFolder(folder);
         return onDatabases(process.env, async (env) => {
-          const places = readPlaces(env);
+          const places = await readPlaces(env);
           const manifest = await backup(places, into);
           await noteBackup(places, manifest, into);
           return { ...manifest, folder: into, deleted: keep === undefined ? [] : deleteOldBackups(folder, keep) };
@@ -57,7 +57,7 @@ export const backupCommands = {
           import('./backup/places.ts'),
         ]);
         requireOneBackup(from);
-        const work = (env: NodeJS.ProcessEnv) => restore(readPlaces(env), from);
+        const work = async (env: NodeJS.ProcessEnv) => restore(await readPlaces(env), from);
         if (namesDatabases(process.env)) return work(process.env);
         const { withEmbeddedDatabases } = await import('./backup/embedded-databases.ts');
         return withEmbeddedDatabases(process.env, work);

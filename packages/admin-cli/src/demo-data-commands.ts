@@ -55,7 +55,7 @@ async function uploadTo(env: NodeJS.ProcessEnv): Promise<Upload | undefined> {
     import('../../../services/jobs/src/files/object-store/create-object-store.ts'),
     import('../../../services/jobs/src/files/object-store/object-store.ts'),
   ]);
-  const store = createObjectStore({ url, publicUrl: '' });
+  const store = await createObjectStore({ url, publicUrl: '' });
   return async (link, content) => {
     const bytes = Buffer.from(content);
     const options = { maxBytes: bytes.length, contentType: 'text/csv' };

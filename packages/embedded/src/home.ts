@@ -6,13 +6,15 @@ import { isRunning, startTimeOf } from './processes.ts';
 
 export const root = resolve(import.meta.dirname, '../../..');
 
+/** Node's cache of compiled code, for all systems of this installation; start.js knows it too. */
+export const compileCache = join(root, 'node_modules/.cache/almanac');
+
 export type Home = {
   folder: string;
   postgres: string;
   objects: string;
   mail: string;
   logs: string;
-  cache: string;
   secrets: string;
   credentials: string;
   runtime: string;
@@ -29,7 +31,6 @@ export function readHome(env: NodeJS.ProcessEnv): Home {
     objects: inside('objects'),
     mail: inside('mail'),
     logs: inside('logs'),
-    cache: inside('cache'),
     secrets: inside('secrets.json'),
     credentials: inside('credentials.json'),
     runtime: inside('runtime.json'),
@@ -42,7 +43,7 @@ export function readHome(env: NodeJS.ProcessEnv): Home {
  * traversed, since PostgreSQL may run as another user.
  */
 export function makeHome(home: Home): void {
-  for (const folder of [home.folder, home.logs, home.cache, home.objects]) makeFolder(folder);
+  for (const folder of [home.folder, home.logs, home.objects]) makeFolder(folder);
 }
 
 // Not by `recursive`, with which Node retries for ever in /proc, where the parent seems missing.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ClusterError, makeCluster, serverCommand } from '@almanac/embedded-postgres/cluster';
 import pg from 'pg';
 import { Child } from './child.ts';
-import { type Home, root } from './home.ts';
+import { compileCache, type Home, root } from './home.ts';
 import { readReason } from './problems/log-reason.ts';
 import { commandOf, isRunning, signal, waitUntil } from './processes.ts';
 
@@ -63,7 +63,7 @@ export function createPostgres(options: Options): Postgres {
       file: join(root, 'packages/embedded/src/postgres-guard.ts'),
       args: [JSON.stringify(serverCommand(home.postgres, port, settings))],
       cwd: home.folder,
-      env: { ...process.env, LC_ALL: 'C' },
+      env: { ...process.env, LC_ALL: 'C', NODE_COMPILE_CACHE: compileCache },
       logFile: join(home.logs, 'postgres.log'),
       onProblem: options.onProblem,
       onChange: options.onChange,

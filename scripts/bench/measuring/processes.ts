@@ -20,17 +20,47 @@ function readStat(pid: number): Stat | undefined {
   }
 }
 
-/** Milliseconds of CPU of a process and its children, also of ended ones. */
-export function cpuOf(pid: number): number {
+const allPids = () =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+
+/** Milliseconds of CPU of a process and its children, also of ended ones; or of itself alone. */
+export function cpuOf(pid: number, { withChildren = true } = {}): number {
   const stat = readStat(pid);
   if (!stat) throw new Error(`The process ${pid} has ended.`);
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const children = pids.map((name) => readStat(Number(name))).filter((child) => child?.parent === pid);
+  if (!withChildren) return stat.own;
+  const children = allPids()
+    .map(readStat)
+    .filter((child) => child?.parent === pid);
   return stat.own + stat.reaped + children.reduce((sum, child) => sum + (child as Stat).own, 0);
 }
 
 /** The parent of a process; undefined when it has ended. */
 export const parentOf = (pid: number): number | undefined => readStat(pid)?.parent;
+
+/** A process and all processes below it. */
+export function descendantsOf(pid: number): number[] {
+  const parents = allPids().map((id) => [id, readStat(id)?.parent] as const);
+  const below = (id: number): number[] => [
+    id,
+    ...parents.filter(([, parent]) => parent === id).flatMap(([child]) => below(child)),
+  ];
+  return below(pid);
+}
+
+/** What a process is: the service, `postgres`, or else its program. */
+export function nameOf(pid: number): string {
+  const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  if (/^postgres:|\/postgres /.test(command)) return 'postgres';
+  return /([\w-]+)[.][jt]s\b/.exec(command)?.[1] ?? command.slice(0, 20);
+}
+
+/** The memory of a process, shared pages divided among those that share them (PSS), in MB. */
+export function memoryShareOf(pid: number): number {
+  const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1];
+  return Number(kilobytes) / 1_024;
+}
 
 /** The resident memory of a process, in MB. */
 export function residentOf(pid: number): number {

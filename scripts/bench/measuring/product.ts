@@ -19,6 +19,8 @@ export type Product = {
   service: Target;
   /** Process ids by name. */
   processes: Record<string, number>;
+  /** The process that started all of them. */
+  supervisor: number;
   /** The superuser's URL of a database. */
   databaseUrl(name: string): string;
   stop(): Promise<unknown>;
@@ -38,6 +40,7 @@ export async function startProduct(home: string): Promise<Product> {
       gateway: { port: portOf(http.gateway), headers: async () => ({ Authorization: `Bearer ${api.token}` }) },
       service: { port: portOf(http.data), headers: await contextOf(api.token, secrets) },
       processes,
+      supervisor: system.pid,
       databaseUrl: (name) =>
         `postgres://almanac:${secrets.database_passwords.superuser}@127.0.0.1:${postgres_port}/${name}`,
       stop,

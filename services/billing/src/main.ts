@@ -3,4 +3,4 @@ import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createBilling, migrateBilling } from './service.ts';
 
-await runService({ name: 'billing', readConfig, migrate: migrateBilling, create: createBilling });
+if (import.meta.main) await runService({ name: 'billing', readConfig, migrate: migrateBilling, create: createBilling });

@@ -3,4 +3,4 @@ import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createData, migrateData } from './service.ts';
 
-await runService({ name: 'data', readConfig, migrate: migrateData, create: createData });
+if (import.meta.main) await runService({ name: 'data', readConfig, migrate: migrateData, create: createData });

@@ -3,4 +3,4 @@ import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createGateway } from './service.ts';
 
-await runService({ name: 'gateway', readConfig, create: createGateway });
+if (import.meta.main) await runService({ name: 'gateway', readConfig, create: createGateway });

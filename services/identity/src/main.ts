@@ -3,4 +3,5 @@ import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createIdentity, migrateIdentity } from './service.ts';
 
-await runService({ name: 'identity', readConfig, migrate: migrateIdentity, create: createIdentity });
+if (import.meta.main)
+  await runService({ name: 'identity', readConfig, migrate: migrateIdentity, create: createIdentity });

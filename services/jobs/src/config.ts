@@ -8,7 +8,7 @@ import {
   readRpcAddress,
   readRpcPort,
 } from '@almanac/service-kit/config/config';
-import { readS3Url } from './files/object-store/s3-store.ts';
+import { readS3Url } from './files/object-store/s3-url.ts';
 import { type MailAddress, readMailAddress } from './mail/transports/addresses.ts';
 import { readSmtpUrl } from './mail/transports/smtp-url.ts';
 
@@ -77,7 +77,8 @@ export function readConfig(env: Environment): JobsConfig {
           max: 3600,
         }),
       pollMs:
-        1000 * read.integer('JOBS_POLL_SECONDS', 'seconds between polls of the queue', { default: 3, min: 1, max: 60 }),
+        1000 *
+        read.integer('JOBS_POLL_SECONDS', 'seconds between polls of the queue', { default: 10, min: 1, max: 60 }),
       retryMs: 1000,
       attempts: 5,
       giveUpAfterSeconds: 24 * 3600,

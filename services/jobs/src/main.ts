@@ -3,4 +3,4 @@ import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createJobs, migrateJobs } from './service.ts';
 
-await runService({ name: 'jobs', readConfig, migrate: migrateJobs, create: createJobs });
+if (import.meta.main) await runService({ name: 'jobs', readConfig, migrate: migrateJobs, create: createJobs });

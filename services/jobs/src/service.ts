@@ -55,7 +55,8 @@ export async function createJobs(
   const pool = createPool({ url: databaseUrl, name: 'almanac-jobs', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const store =
-    overrides.store ?? createObjectStore({ url: objectStoreUrl, publicUrl, ...(signingKey ? { signingKey } : {}) });
+    overrides.store ??
+    (await createObjectStore({ url: objectStoreUrl, publicUrl, ...(signingKey ? { signingKey } : {}) }));
   const identity = runtime.rpcClient('identity', config.neighbours.identity);
   const metadata = runtime.rpcClient('metadata', config.neighbours.metadata);
   const data = runtime.rpcClient('data', config.neighbours.data);

@@ -36,7 +36,7 @@ export function readConfig(env: Environment): MetadataConfig {
       leaseMs: 1000 * read.integer('METADATA_LEASE_SECONDS', 'the lease on a deployment', { default: 15, min: 1 }),
       reconcileEveryMs:
         1000 *
-        read.integer('METADATA_RECONCILE_SECONDS', 'how often to look for interrupted work', { default: 5, min: 1 }),
+        read.integer('METADATA_RECONCILE_SECONDS', 'how often to look for interrupted work', { default: 15, min: 1 }),
       waitMs:
         1000 * read.integer('METADATA_WAIT_SECONDS', 'how long to wait for a deployment', { default: 20, min: 1 }),
     },

@@ -3,4 +3,5 @@ import { runService } from '@almanac/service-kit/process/run';
 import { readConfig } from './config.ts';
 import { createMetadata, migrateMetadata } from './service.ts';
 
-await runService({ name: 'metadata', readConfig, migrate: migrateMetadata, create: createMetadata });
+if (import.meta.main)
+  await runService({ name: 'metadata', readConfig, migrate: migrateMetadata, create: createMetadata });

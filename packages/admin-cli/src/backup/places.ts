@@ -16,7 +16,7 @@ export type Places = {
 const services = ['billing', 'data', 'identity', 'jobs', 'metadata'] as const;
 
 /** Reads the places from the environment. Throws a ConfigError with every problem. */
-export function readPlaces(env: Environment): Places {
+export async function readPlaces(env: Environment): Promise<Places> {
   const read = new ConfigReader(env);
   const url = read.url('JOBS_OBJECT_STORE_URL', 'where files are kept', ['file:', 's3:', 'https:']);
   const databases = services.flatMap((name) =>
@@ -25,7 +25,7 @@ export function readPlaces(env: Environment): Places {
   read.finish({});
   return {
     databases,
-    store: createObjectStore({ url, publicUrl: '', signingKey: neverSigns }),
+    store: await createObjectStore({ url, publicUrl: '', signingKey: neverSigns }),
   };
 }
 

@@ -41,7 +41,7 @@ export function describeBus(transport: string, url: () => string, sendRaw: SendR
     });
 
     async function startBus(busUrl = url(), onUnreadable?: (place: string) => void): Promise<Bus> {
-      const bus = createBus(busUrl, { service: 'test', instance: String(buses.length), logger, onUnreadable });
+      const bus = await createBus(busUrl, { service: 'test', instance: String(buses.length), logger, onUnreadable });
       buses.push(bus);
       await bus.start();
       return bus;

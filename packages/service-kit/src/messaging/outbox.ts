@@ -31,7 +31,8 @@ import { UnroutableBackoff } from './unroutable-backoff.ts';
 const channel = 'almanac_outbox';
 const batchSize = 100;
 const pollMs = 1_000;
-const pollWhileListeningMs = 5_000;
+// For messages that another relay had locked when it died.
+const pollWhileListeningMs = 30_000;
 const maxDelayMs = 10_000;
 const sweepEveryMs = 3_600_000;
 // The table has no column for the trace context: it waits in this member of the payload, and

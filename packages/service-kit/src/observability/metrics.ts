@@ -23,12 +23,15 @@ type Numbers = Record<string, number>;
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const readWithinMs = 3_000;
+/** Between two samples of the event loop. A process wakes up for each, also an idle one. */
+export const eventLoopSampleMs = 100;
 
 /** `processMetrics` adds CPU, memory and the event loop of the process. */
 export function createMetrics(options: { processMetrics?: boolean; service?: string } = {}): Metrics {
   const registry = new Registry();
   if (options.service) registry.setDefaultLabels({ service: options.service });
-  if (options.processMetrics) collectDefaultMetrics({ register: registry });
+  if (options.processMetrics)
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs });
   return {
     registry,
     contentType: registry.contentType,

@@ -63,7 +63,7 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
   const health = new Health();
   const metrics = createMetrics({ processMetrics: true, service: config.name });
   const onUnreadable = (queue: string) => metrics.unreadableMessages.inc({ queue });
-  const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger, onUnreadable });
+  const bus = await createBus(config.secrets.busUrl, { service: config.name, instance, logger, onUnreadable });
   health.addInfoCheck('bus', () => bus.isReady());
   const neededServers = watchNeededServers(logger);
   if (isBroker(config.secrets.busUrl)) neededServers.add('bus', () => bus.isReady());

@@ -12,7 +12,7 @@ export const anyPayload = z.looseObject({});
 /** Connects as this service, and waits until the bus is ready: it receives all later messages. */
 export async function startBus(url: string, service: string): Promise<Bus> {
   const logger = createLogger(service, 'silent');
-  const bus = createBus(url, { service, instance: `${service}-test`, logger });
+  const bus = await createBus(url, { service, instance: `${service}-test`, logger });
   await bus.start();
   await eventually(() => {
     if (!bus.isReady()) throw new Error('The bus is not ready.');

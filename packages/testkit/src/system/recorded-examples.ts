@@ -64,6 +64,7 @@ class World {
     const feature = await this.subject('/branches');
     const { id: user_id } = await this.api.post<Made>('/users', { user: { email: this.name('person') } });
     const user_group_id = await this.subject('/user_groups');
+    const { data: applications } = await this.api.get<{ data: Made[] }>('/oauth_applications');
     this.ids = {
       branch_id,
       to_branch_id: branch_id,
@@ -76,6 +77,7 @@ class World {
       table_definition_key: table.key,
       user_id,
       user_group_id,
+      oauth_application_id: applications[0]?.id,
     };
   }
 
@@ -110,7 +112,9 @@ class World {
       if (where === 'path' && name === 'id') given.id = await this.subjectOf(method, path, api);
       else if (where === 'path') given[name] = await this.partOf(path, Number(given.id), name);
       else if (name === 'per_page') given.per_page = 2;
-      else if (required || (path === '/table_data' && name === 'table_definition_id')) given[name] = this.ids[name];
+      else if (name === 'key') given.key = { alpha2: method === 'GET' ? 'PL' : await this.keyOf(await this.row()) };
+      else if (required || (path.startsWith('/table_data') && name === 'table_definition_id'))
+        given[name] = this.ids[name];
     }
     return given;
   }
@@ -162,7 +166,10 @@ class World {
       table_definitions: () => this.draft(),
       user_group_assignments: () => this.assignment(),
       user_groups: () => this.made('/user_groups', { user_group: { name: this.name('group') } }),
-      users: () => this.made('/users', { user: { email: this.name('person') } }),
+      users: () =>
+        part === 'refresh_tokens'
+          ? this.made('/users', { user: { user_type: 'service', first_name: this.name('service') } })
+          : this.made('/users', { user: { email: this.name('person') } }),
     };
     return (makers[resource] as () => Promise<number>)();
   }
@@ -170,7 +177,8 @@ class World {
   /** A part of the subject, by the name of its parameter. */
   private async partOf(path: string, id: number, name: string): Promise<number> {
     if (name === 'secret_id') return this.made(`/oauth_applications/${id}/secrets`, {});
-    const { table_definition_id } = this.ids;
+    const { table_definition_id, oauth_application_id } = this.ids;
+    if (name === 'token_id') return this.made(`/users/${id}/refresh_tokens`, { oauth_application_id });
     return this.made(path.replace(/\/\{table_id\}.*/, '').replace('{id}', String(id)), {
       table_definition_id,
       pattern: 'incremental',
@@ -270,6 +278,11 @@ class World {
     return id;
   }
 
+  private async keyOf(id: number): Promise<string> {
+    const { table_definition_id } = this.ids;
+    return (await this.api.get(`/table_data/${id}?table_definition_id=${table_definition_id}`)).alpha2;
+  }
+
   private async deployment(): Promise<number> {
     const { branch_id } = this.ids;
     return this.made('/deployments', { branch_id, table_definition_ids: [await this.draft()] });
@@ -321,6 +334,7 @@ const names = {
   group: ['Cartographers', 'Controllers', 'Buyers'],
   mapping: ['From the warehouse', 'From the shop', 'Yearly delivery'],
   application: ['Nightly load', 'Shop', 'Reporting'],
+  service: ['Pipeline', 'Catalogue feed', 'Release robot'],
   person: ['grace@example.com', 'edsger@example.com', 'barbara@example.com', 'donald@example.com'],
 };
 
@@ -340,7 +354,11 @@ const countries = [
 
 function fillPath(path: string, { parameters }: DocumentedOperation, given: Body): string {
   const isQuery = ({ in: where, name }: Parameter) => where === 'query' && given[name] !== undefined;
-  const query = parameters.filter(isQuery).map(({ name }): [string, string] => [name, String(given[name])]);
+  const query = parameters.filter(isQuery).flatMap(({ name }): [string, string][] => {
+    const value = given[name];
+    if (typeof value !== 'object' || value === null) return [[name, String(value)]];
+    return Object.entries(value).map(([member, text]) => [`${name}[${member}]`, String(text)]);
+  });
   const filled = path.replace(/\{(\w+)\}/g, (_match, name: string) => String(given[name]));
   return query.length > 0 ? `${filled}?${new URLSearchParams(query)}` : filled;
 }

@@ -46,7 +46,7 @@ export async function startSystem(options: StartOptions = {}): Promise<RunningSy
   const servers = onRealServers ? {} : { ALMANAC_BUS_URL: undefined, JOBS_OBJECT_STORE_URL: undefined };
   const mail = { JOBS_SMTP_URL: undefined }; // mails go to its folder, where tests read them
   const folder = home ?? mkdtempSync(join(tmpdir(), 'almanac-system-'));
-  const words = ['--disable-warning=ExperimentalWarning', 'scripts/dev/start.ts', ...(demo ? [] : ['--no-demo'])];
+  const words = ['--disable-warning=ExperimentalWarning', 'scripts/dev/start.js', ...(demo ? [] : ['--no-demo'])];
   const child = spawn(process.execPath, words, {
     cwd: root,
     // At the finest level, so that everything a service could log is searched for secrets.

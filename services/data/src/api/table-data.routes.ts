@@ -172,6 +172,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'GET',
       path: '/table_data/by_key',
+      operationId: 'getRecordByKey',
       tag,
       summary: 'Read one row by its primary key',
       description:
@@ -196,9 +197,13 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'PUT',
       path: '/table_data/by_key',
+      operationId: 'upsertRecord',
       tag,
       summary: 'Create a row, or change the one with its primary key',
-      example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
+      example: {
+        table_definition_id: 12,
+        record: { alpha2: 'CH', alpha3: 'CHE', numeric_code: '756', name: 'Switzerland' },
+      },
       requestHeaders: { ...ifMatchHeader, ...ifNoneMatchHeader, ...exactNumbersHeader },
       description:
         '`record` names all columns of the primary key. When a live row has this key, the columns that `record` names change and the others stay (200; a row that has these values already stays as it is). ' +
@@ -221,8 +226,10 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'DELETE',
       path: '/table_data/by_key',
+      operationId: 'deleteRecordByKey',
       tag,
       summary: 'Soft-delete the row with a primary key',
+      description: 'The live row with this key. It can be restored by its id.',
       extension: true,
       requestHeaders: ifMatchHeader,
       query: { ...tableInQuery, key: keyTextsSchema },

@@ -83,6 +83,7 @@ export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<
   let loop: Promise<void> | undefined;
 
   const wake = () => wakeSignal.abort();
+  const wakeAfter = (ms: number) => void setTimeout(wake, ms).unref();
 
   const poll = async () => {
     let failures = 0;
@@ -107,7 +108,7 @@ export function createWorker<L extends LaneName>(ctx: WorkerContext, lane: Lane<
 
   const startJob = (job: Job) => {
     const handler = handlers[job.kind] as JobHandler; // only kinds of this lane are taken
-    const done = runJob(ctx, lane, handler, job, stopping.signal)
+    const done = runJob(ctx, { maxPauseMs: lane.maxPauseMs, wakeAfter }, handler, job, stopping.signal)
       .catch((error: unknown) => logger.error({ err: error, job_id: job.id }, 'a job ended without a recorded outcome'))
       .finally(() => {
         running.delete(done);
@@ -138,9 +139,12 @@ const logFields = ({ id, kind, subject_id, account_id, request_id }: Job) => ({
   request_id: request_id ?? undefined,
 });
 
+/** When a failed job is tried again: at most how late, and the poll that takes it then. */
+type Retries = { maxPauseMs: number; wakeAfter(ms: number): void };
+
 async function runJob(
   ctx: WorkerContext,
-  lane: Pick<Lane<LaneName>, 'maxPauseMs'>,
+  retries: Retries,
   handler: JobHandler,
   job: Job,
   stopping: AbortSignal,
@@ -160,7 +164,7 @@ async function runJob(
       logger.warn(about, 'another run has taken the job');
       return;
     }
-    await handleFailure(ctx, lane, handler, job, thrown, { stopping, signal });
+    await handleFailure(ctx, retries, handler, job, thrown, { stopping, signal });
   } finally {
     clearInterval(renewal);
   }
@@ -188,7 +192,7 @@ function renewPeriodically(ctx: Pick<JobsContext, 'pool' | 'work'>, job: Job, lo
 
 async function handleFailure(
   ctx: Pick<JobsContext, 'prisma' | 'logger' | 'work'>,
-  { maxPauseMs }: Pick<Lane<LaneName>, 'maxPauseMs'>,
+  { maxPauseMs, wakeAfter }: Retries,
   handler: JobHandler,
   job: Job,
   thrown: unknown,
@@ -197,10 +201,12 @@ async function handleFailure(
   const { logger, work } = ctx;
   const error = toServiceError(toPostgresError(thrown));
   const about = { err: error.cause ?? error, ...logFields(job) };
-  const retryLater = (afterMs: number, counted: boolean) =>
-    recordEnd(ctx, job, { state: 'queued', error: error.message, afterMs, counted }, (tx) =>
+  const retryLater = async (afterMs: number, counted: boolean) => {
+    await recordEnd(ctx, job, { state: 'queued', error: error.message, afterMs, counted }, (tx) =>
       handler.wait(tx, job, error.message),
     );
+    wakeAfter(afterMs);
+  };
   const fail = async (by: 'caller' | 'system', reasons: string[]) => {
     const outcome = await resolveOutcome(ctx, handler, job, signal);
     if (outcome === 'unknown') return retryLater(Math.min(work.retryMs * 2 ** job.deferrals, maxPauseMs), false);

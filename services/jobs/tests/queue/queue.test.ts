@@ -163,13 +163,16 @@ describe('several workers', () => {
     sweepMs: 60_000,
   };
 
-  function startWorkers(run: JobHandler['run'], count = 3) {
+  function startWorkers(
+    run: JobHandler['run'],
+    { count = 3, ...work }: { count?: number; pollMs?: number; retryMs?: number; maxPauseMs?: number } = {},
+  ) {
     const fail = async () => {};
     const handler = { run, fail, wait: fail };
-    const lane = { name: 'files' as const, ...settings, maxPauseMs: 100 };
+    const lane = { name: 'files' as const, ...settings, maxPauseMs: 100, ...work };
     const workers = Array.from({ length: count }, () =>
       createWorker(
-        { prisma, pool, logger, work: settings },
+        { prisma, pool, logger, work: { ...settings, ...work } },
         { ...lane, handlers: { import_table: handler, export: handler } },
       ),
     );
@@ -215,11 +218,14 @@ describe('several workers', () => {
 
   it('give up a job that keeps failing, with growing pauses, while others continue', async () => {
     const begun = new Map<number, number[]>();
-    const workers = startWorkers(async (job) => {
-      begun.set(job.account_id, [...(begun.get(job.account_id) ?? []), Date.now()]);
-      if (job.account_id === 1) throw new Error('This never works.');
-      await transact({ prisma }, (tx) => endRun(tx, job, { state: 'done' }));
-    }, 1);
+    const workers = startWorkers(
+      async (job) => {
+        begun.set(job.account_id, [...(begun.get(job.account_id) ?? []), Date.now()]);
+        if (job.account_id === 1) throw new Error('This never works.');
+        await transact({ prisma }, (tx) => endRun(tx, job, { state: 'done' }));
+      },
+      { count: 1 },
+    );
     try {
       await queueMany(1, 1);
       await queueMany(2, 5);
@@ -239,6 +245,23 @@ describe('several workers', () => {
         true,
         true,
       ]);
+    } finally {
+      await workers.stop();
+    }
+  });
+
+  it('try a failed job again at its time, long before the next poll', async () => {
+    await queueMany(3, 1);
+    const failing = async () => {
+      throw new Error('It fails.');
+    };
+    const workers = startWorkers(failing, { count: 1, pollMs: 3_600_000, retryMs: 500, maxPauseMs: 500 });
+    try {
+      await eventually(async () =>
+        expect(await prisma.job.findMany({ where: { account_id: 3 } })).toMatchObject([
+          { state: 'failed', attempts: settings.attempts },
+        ]),
+      );
     } finally {
       await workers.stop();
     }

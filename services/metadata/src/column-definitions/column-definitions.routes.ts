@@ -22,7 +22,6 @@ import {
 } from './column-definitions.ts';
 
 const params = { id: idTextSchema };
-const ofTable = idTextSchema.optional().meta({ description: 'Only those of this table.' });
 const common = { tag: 'Column definitions', resource: 'column_definition' } as const;
 
 export function columnDefinitionRoutes(ctx: MetadataContext): Route[] {

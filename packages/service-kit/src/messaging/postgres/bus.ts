@@ -194,8 +194,8 @@ class PostgresBus implements Bus {
       db: { executeSql: (text, values) => this.pool.query(text, values) },
       schema,
       schedule: false,
-      superviseIntervalSeconds: 5,
-      monitorIntervalSeconds: 5,
+      superviseIntervalSeconds: 10,
+      monitorIntervalSeconds: 10,
       flowIntervalSeconds: 3_600,
       monitorVacuum: false,
     });

@@ -18,7 +18,8 @@ import {
 import { type Payloads, readMessage, typeOf } from '../bus/received-message.ts';
 import { exclusively } from './schema.ts';
 
-const pollMs = 5_000;
+// Notifications wake the consumer; polls find what was due later, or taken by a dead process.
+const pollMs = 10_000;
 const heartbeatSeconds = 10; // the least that pg-boss takes
 const touchMs = 2_500;
 const daySeconds = 86_400;
