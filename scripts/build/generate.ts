@@ -1,6 +1,5 @@
 // Generates the Prisma clients of the services, the TypeScript types of protos/, and the client
-// package, and removes what nothing reads. Runs after every install, and skips what is up to date
-// by content.
+// package. Runs after every install, and skips what is up to date by content.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +30,6 @@ const protoOptions = [
 const targets = [...prismaTargets(), ...protoTargets(), ...clientTargets()];
 const stale = targets.filter((target) => !isFresh(target));
 const results = await Promise.allSettled(stale.map(generate));
-removeUnread();
 const failures = results.flatMap((result) => (result.status === 'rejected' ? [(result.reason as Error).message] : []));
 if (failures.length > 0) {
   console.error(`generate: failed\n${failures.join('\n')}`);
@@ -39,18 +37,6 @@ if (failures.length > 0) {
 } else {
   const names = stale.map((target) => target.name).join(', ');
   console.log(stale.length > 0 ? `generate: made ${names}` : `generate: all ${targets.length} up to date`);
-}
-
-// 128 MB of an installation: the headers for compiling against Node, and Prisma's query compilers
-// of other databases and of builds that no schema here chooses.
-function removeUnread(): void {
-  const unread = [
-    'node_modules/node-{linux,darwin,win}-*/include',
-    'node_modules/@prisma/client/runtime/query_compiler_*.{cockroachdb,mysql,sqlite,sqlserver}.*',
-    'node_modules/@prisma/client/runtime/query_compiler_small_*',
-    'node_modules/@prisma/client/runtime/*.map',
-  ];
-  for (const path of globSync(unread, { cwd: root })) rmSync(join(root, path), { recursive: true, force: true });
 }
 
 function prismaTargets(): Target[] {
