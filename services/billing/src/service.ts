@@ -10,6 +10,7 @@ import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-me
 import { createLifecycle, createServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { consumeAccountEvents } from './accounts/account-events.ts';
+import { createBillingErasure } from './accounts/erase-account.ts';
 import type { BillingConfig } from './config.ts';
 import type { BillingContext } from './context.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
@@ -47,6 +48,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'consumers', start: () => consumeAccountEvents(context, bus) },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
+    createBillingErasure(context, bus),
     createLeaseMaintenance({ pool, logger, leaseSeconds: config.leaseSeconds }),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
