@@ -17,7 +17,9 @@ let stop: () => Promise<void>;
 beforeAll(async () => {
   mailFolder = await mkdtemp(join(tmpdir(), 'almanac-mails-'));
   jobs = await givenJobs({ smtpUrl: pathToFileURL(mailFolder).href });
-  for (const account_id of [1, 2]) jobs.neighbours.addTable({ account_id, key: 'countries' });
+  jobs.neighbours.addTable({ key: 'countries' });
+  jobs.neighbours.branches.push({ account_id: 2, id: 22 });
+  jobs.neighbours.addTable({ account_id: 2, branch_id: 22, key: 'countries' });
   const bus = await startBus(jobs.busUrl, 'listener');
   reports = await collectMessages(bus, 'listener.erased', ['jobs.account.erased']);
   stop = () => bus.stop();
@@ -61,8 +63,12 @@ const filesIn = (folder: string): string[] => {
 };
 const close = (account: number, closed_at: Date) =>
   jobs.announce('identity.account.closed', { account_id: account, closed_at: closed_at.toISOString() });
-const createExport = async (as = jobs.call) =>
-  (await as('POST', '/api/v1/exports', { branch_id: 1, table_definition_key: 'countries', pattern: 'full' })).body.id;
+const createExport = async (as = jobs.call, branch_id = 1) => {
+  const wanted = { branch_id, table_definition_key: 'countries', pattern: 'full' };
+  const { status, body } = await as('POST', '/api/v1/exports', wanted);
+  expect([status, body]).toEqual([201, expect.anything()]);
+  return body.id;
+};
 const statusOf = async (id: number) => (await jobs.call('GET', `/api/v1/exports/${id}`)).body.status;
 
 describe('a closed account', () => {
@@ -94,7 +100,7 @@ describe('the erasure of an account', () => {
       });
     await runImport(jobs, { countries: 'code,name\nFR,France\n' });
     await ended(jobs, `/exports/${await createExport()}`);
-    await ended(jobs, `/exports/${await createExport(neighbour)}`, neighbour);
+    await ended(jobs, `/exports/${await createExport(neighbour, 22)}`, neighbour);
     for (const id of [1, 2])
       await jobs.announce('identity.mail.requested', {
         account_id: id,
