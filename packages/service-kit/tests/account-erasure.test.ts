@@ -98,7 +98,11 @@ function dyingAt(statement: number): { pool: pg.Pool; died: () => boolean } {
       get: (of, name) => {
         const member = Reflect.get(of, name);
         if (typeof member !== 'function') return member;
-        if (name === 'query') return async (...words: unknown[]) => (await dies(), Reflect.apply(member, of, words));
+        if (name === 'query')
+          return async (...words: unknown[]) => {
+            await dies();
+            return Reflect.apply(member, of, words);
+          };
         if (name === 'connect') return async () => guard(await Reflect.apply(member, of, []));
         return member.bind(of);
       },

@@ -10,9 +10,9 @@ import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-me
 import { createLifecycle, createServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { consumeAccountEvents } from './accounts/account-events.ts';
-import { createBillingErasure } from './accounts/erase-account.ts';
 import type { BillingConfig } from './config.ts';
 import type { BillingContext } from './context.ts';
+import { createBillingErasure } from './erase-account.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createBillingHttp } from './http.ts';
 import { createLeaseMaintenance } from './leases/lease-maintenance.ts';

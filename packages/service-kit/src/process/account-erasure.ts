@@ -49,7 +49,7 @@ const keptDays = 31;
 // At the longest backoff of the bus this is more than a day.
 const attempts = 2_000;
 
-/** The part of a service that erases accounts: consumes the requests, and repeats what is unfinished. */
+/** The part that erases accounts: consumes the requests, and repeats what is unfinished. */
 export function createAccountErasure(options: Options): Part {
   const { service, bus, logger, everyMs = 10 * 60_000 } = options;
   const rounds = periodic({ name: 'account erasure', everyMs, logger }, () => sweepErasures(options));
@@ -71,7 +71,7 @@ export function createAccountErasure(options: Options): Part {
 
 type Erasing = Omit<Options, 'bus' | 'everyMs'>;
 
-/** Erases the account, and reports what was removed. Repeating it removes the rest, and reports again. */
+/** Erases the account and reports what was removed. Repeated, it removes the rest and reports. */
 export async function eraseAccount(options: Erasing, accountId: number): Promise<void> {
   await begin(options, accountId);
   const counts: Record<string, number>[] = [];

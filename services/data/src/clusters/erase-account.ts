@@ -91,7 +91,7 @@ async function countTables(sql: Sql, accountId: number, schema: string): Promise
   }
 }
 
-// Rows about tables that are not deployed here, whatever account they were of: they have no account.
+// Rows about tables that are not deployed here. They name no account, so those of all are deleted.
 async function deleteOrphans(pool: pg.Pool): Promise<void> {
   const sql = pgSql(pool);
   await sql(

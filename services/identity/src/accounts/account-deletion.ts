@@ -97,7 +97,7 @@ async function close(ctx: IdentityContext, tx: Transaction, closing: Closing): P
   await tx.announce('identity.account.closed', payload, requestId);
 }
 
-/** Opens a closed account again, with all that it had; tokens issued before it was closed stay revoked. */
+/** Opens a closed account again with all that it had; tokens from before stay revoked. */
 export async function restoreAccount(ctx: IdentityContext, call: CallContext): Promise<{ name: string }> {
   const { accountId, requestId } = call;
   return transact(ctx.prisma, async (tx) => {

@@ -1,5 +1,5 @@
-// Accounts that are closed and erased: their work is cancelled, then their rows, files and mails go,
-// and no other account's.
+// Accounts that are closed and erased: their work is cancelled, then their rows, files and mails
+// are removed, and no other account's.
 import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

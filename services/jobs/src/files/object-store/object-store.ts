@@ -28,7 +28,7 @@ export type ObjectStore = {
   read(key: string, etag: string, range?: Range): Promise<AsyncIterable<Uint8Array>>;
   /** Removing a missing object is fine. */
   remove(key: string): Promise<void>;
-  /** Removes all objects whose keys begin with the prefix, and uploads of such objects that go on. */
+  /** Removes all objects whose keys begin with the prefix, and unfinished uploads of such. */
   removeUnder(prefix: string): Promise<void>;
   /** A URL to which a client may PUT the object. */
   presignPut(key: string, options: { expiresSeconds: number }): Promise<string>;

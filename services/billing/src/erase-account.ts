@@ -5,8 +5,8 @@ import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { createAccountErasure } from '@almanac/service-kit/process/account-erasure';
 import type { Part } from '@almanac/service-kit/process/service-runtime';
-import type { BillingContext } from '../context.ts';
-import { readStatement } from '../statements/statement.ts';
+import type { BillingContext } from './context.ts';
+import { readStatement } from './statements/statement.ts';
 
 /** The part that erases accounts in billing's database. */
 export function createBillingErasure(ctx: BillingContext, bus: Bus): Part {

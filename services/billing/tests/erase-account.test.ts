@@ -1,8 +1,8 @@
 // The erasure of an account in billing: its statements are reported before its books are deleted,
 // and no other account changes.
 import { eraseAccount } from '@almanac/service-kit/process/account-erasure';
-import { erasureOf } from '../../src/accounts/erase-account.ts';
-import { type Billing, givenBilling } from '../given.ts';
+import { erasureOf } from '../src/erase-account.ts';
+import { type Billing, givenBilling } from './given.ts';
 
 let billing: Billing;
 
