@@ -12,7 +12,7 @@ import { admin, givenLocalSystem, type LocalSystem, runAdmin } from '@almanac/te
 type Deletion = { id: number; status: string; waiting_for: string[]; name: string };
 type Receipt = { digest: string; removed: Record<string, Record<string, number>>; kept: object; name: string };
 
-/** What stays of an erased account: the order with its receipt, and what prevents it from coming back. */
+/** What stays of an erased account: order, receipt, and what keeps it away. */
 const keptTables = ['account_deletion', 'account_erasure', 'revocation'];
 const longMs = 240_000;
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   await system.stop();
 });
 
-// Rows with history, a file in the bucket, a second branch, a deployment: something in each service.
+// A table with rows, a second branch, a file in the bucket: something in each service.
 async function fill(person: Api): Promise<void> {
   const table = await givenDeployedTable(person);
   await person.post('/branches', { branch: { name: 'work' } });

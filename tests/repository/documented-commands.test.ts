@@ -40,7 +40,6 @@ const proofs: Record<string, Proof> = {
   node: { shownBy: 'tests/deploy/compose.test.ts' }, // deploy/compose-env.js; the keys of configure.md are in configuration-docs.test.ts
   git: { because: 'it is not ours' },
   jq: { because: 'it is not ours' },
-  sha256sum: { because: 'it is not ours' },
   uuidgen: { because: 'it is not ours' },
   base64: { because: 'it is not ours' },
   cat: { because: 'it is not ours' },
