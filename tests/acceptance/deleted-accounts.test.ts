@@ -8,6 +8,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { type Account, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 import { openStores, type StoredState, type Stores } from '@almanac/testkit/system/stored-state';
 import { admin, givenLocalSystem, type LocalSystem, runAdmin } from '@almanac/testkit/system/system';
+import { restingState } from '../support/resting-state.ts';
 
 type Deletion = { id: number; status: string; waiting_for: string[]; name: string };
 type Receipt = { digest: string; removed: Record<string, Record<string, number>>; kept: object; name: string };
@@ -37,6 +38,7 @@ afterAll(async () => {
 // A table with rows, a second branch, a file in the bucket: something in each service.
 async function fill(person: Api): Promise<void> {
   const table = await givenDeployedTable(person);
+  await person.post('/table_data', { table_definition_id: table.id, record: { code: 'a' } });
   await person.post('/branches', { branch: { name: 'work' } });
   const { id } = await person.post<{ id: number }>('/exports', {
     branch_id: table.branchId,
@@ -57,18 +59,6 @@ const filled = (state: StoredState) =>
   Object.entries(state).flatMap(([name, hash]) => (hash.startsWith('0 rows') ? [] : [name]));
 const answers = async (person: Api) => (await person.send('GET', '/account')).status;
 
-/** The state once nothing of the account is under way any more. */
-async function restingState({ id }: Account): Promise<StoredState> {
-  let before = await stores.stateOf(id);
-  return eventually(async () => {
-    const now = await stores.stateOf(id);
-    const same = JSON.stringify(now) === JSON.stringify(before);
-    before = now;
-    if (!same) throw new Error('The account still changes.');
-    return now;
-  });
-}
-
 it('an account is deleted only with its name', async () => {
   for (const words of [[], ['--confirm', 'Another']]) {
     const { code, stdout } = await runAdmin(['accounts', 'delete', String(account.id), ...words]);
@@ -85,7 +75,7 @@ it('an account is deleted only with its name', async () => {
 it(
   'a closed account answers as an unknown one, and is restored with all that it had',
   async () => {
-    const before = await restingState(account);
+    const before = await restingState(stores, account.id);
     const name = await nameOf(account);
     const closed = await admin<Deletion>(['accounts', 'delete', String(account.id), '--confirm', name]);
     expect(closed).toMatchObject({ status: 'closed', waiting_for: [] });
@@ -97,7 +87,7 @@ it(
     expect(await nameOf(account)).toBeUndefined();
     expect((await runAdmin(['accounts', 'receipt', String(account.id)])).stderr).toContain('There is no receipt yet');
     await admin(['accounts', 'restore', String(account.id)]);
-    const after = await restingState(account);
+    const after = await restingState(stores, account.id);
     const restored = (state: StoredState) =>
       Object.fromEntries(
         Object.entries(state).filter(
@@ -122,7 +112,7 @@ it(
 it(
   'an erased account leaves its receipt, and nothing else in any database or bucket',
   async () => {
-    const before = await restingState(neighbour);
+    const before = await restingState(stores, neighbour.id);
     const own = filled(await stores.stateOf(account.id));
     expect(own).toEqual(
       expect.arrayContaining(['identity.user', 'metadata.branch', 'data.deployed_table', 'jobs.data_export']),
@@ -148,7 +138,7 @@ it(
       expect(
         await stores.query(database, `select type from outbox where payload->>'account_id' = $1::text`, [account.id]),
       ).toEqual([]);
-    expect(await restingState(neighbour)).toEqual(before);
+    expect(await restingState(stores, neighbour.id)).toEqual(before);
 
     const receipt = await admin<Receipt>(['accounts', 'receipt', String(account.id)]);
     expect(receipt).toMatchObject({
@@ -157,7 +147,7 @@ it(
       removed: {
         identity: { user: 1 },
         metadata: { table_definition: 1, branch: 2 },
-        data: { tables: 1 },
+        data: { tables: 1, rows: 1 },
         jobs: { data_export: 1, stored_object: 1 },
         billing: { account_subscription: 1 },
       },
