@@ -72,12 +72,12 @@ const shown = <T extends { overdue_since: string }>(books: T) => ({
   overdue_since: books.overdue_since || null,
 });
 
-/** All accounts with plan, state and this month's usage. */
+/** All open accounts with plan, state and this month's usage. */
 export async function listAccounts(operator: Operator) {
   const { accounts } = await operator.service('identity').ListAccounts(noAccount, {});
   const billing = operator.service('billing');
   const listed = [];
-  for (const { id, name, status, created_at } of accounts) {
+  for (const { id, name, status, created_at } of accounts.filter((account) => account.status === 'active')) {
     const books = await billing.GetAccountBilling({ accountId: id }, {});
     listed.push({ id, name, status, created_at, ...shown(books) });
   }

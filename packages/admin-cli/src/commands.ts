@@ -1,5 +1,6 @@
 // The operators' commands: their arguments, their work, and the text of their results (or --json).
 import { parseArgs } from 'node:util';
+import { accountDeletionCommands, describeDeletion, listDeletedAccounts } from './account-deletion.ts';
 import {
   billingStatuses,
   createAccount,
@@ -26,6 +27,7 @@ import { billingCommands } from './billing.ts';
 import { demoDataCommands } from './demo-data-commands.ts';
 import { jobStates, showJob, showJobs } from './jobs.ts';
 import { noAccount, type Operator, OperatorError } from './operator.ts';
+import { userCommands } from './users.ts';
 
 export const commands = {
   'accounts create': {
@@ -84,14 +86,17 @@ export const commands = {
     show: (books: Awaited<ReturnType<typeof updateAccount>>) => `Account ${books.id}: ${describeBooks(books)}`,
   },
   'accounts list': {
-    usage: 'accounts list',
-    about: 'All accounts with plan, state and usage of this month.',
-    options: {},
+    usage: 'accounts list [--deleted]',
+    about: 'All accounts with plan, state and usage of this month; --deleted: those that are closed or erased.',
+    options: { deleted: { type: 'boolean' } },
     positionals: 0,
-    prepare: () => listAccounts,
-    show: (accounts: Awaited<ReturnType<typeof listAccounts>>) =>
-      accounts.map((account) => `${account.id}\t${account.name}\t${describeBooks(account)}`).join('\n') ||
-      'No accounts.',
+    prepare: (values) => (values.deleted ? listDeletedAccounts : listAccounts),
+    show: (accounts: Awaited<ReturnType<typeof listAccounts | typeof listDeletedAccounts>>) =>
+      accounts
+        .map((account) =>
+          'plan' in account ? `${account.id}\t${account.name}\t${describeBooks(account)}` : describeDeletion(account),
+        )
+        .join('\n') || 'No accounts.',
   },
   'accounts place': {
     usage: 'accounts place ID CLUSTER',
@@ -109,6 +114,8 @@ export const commands = {
         ? `Account ${placed.id} lives on ${placed.cluster} now: ${placed.tables} tables, ${placed.rows} rows.`
         : `Account ${placed.id} lives on ${placed.cluster} already.`,
   },
+  ...accountDeletionCommands,
+  ...userCommands,
   ...demoDataCommands,
   ...billingCommands,
   ...backupCommands,

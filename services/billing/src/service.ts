@@ -12,6 +12,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { consumeAccountEvents } from './accounts/account-events.ts';
 import type { BillingConfig } from './config.ts';
 import type { BillingContext } from './context.ts';
+import { createBillingErasure } from './erase-account.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createBillingHttp } from './http.ts';
 import { createLeaseMaintenance } from './leases/lease-maintenance.ts';
@@ -47,6 +48,7 @@ export async function createBilling(config: BillingConfig): Promise<Service<Bill
     { name: 'bus', start: () => bus.start(), stop: () => bus.stop() },
     { name: 'consumers', start: () => consumeAccountEvents(context, bus) },
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
+    createBillingErasure(context, bus),
     createLeaseMaintenance({ pool, logger, leaseSeconds: config.leaseSeconds }),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },

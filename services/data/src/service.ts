@@ -8,6 +8,7 @@ import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/
 import { createRightsCache, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
 import { type Cluster, createCluster } from './cluster.ts';
 import { Clusters } from './clusters/clusters.ts';
+import { createDataErasure } from './clusters/erase-account.ts';
 import type { DataConfig } from './config.ts';
 import type { DataContext } from './context.ts';
 import { createDataHttp } from './http.ts';
@@ -66,6 +67,7 @@ export async function createData(config: DataConfig, overrides: Overrides = {}):
       start: everyCluster((cluster) => cluster.start()),
       stop: everyCluster((cluster) => cluster.stop()),
     },
+    createDataErasure(clusters, bus, runtime.logger),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

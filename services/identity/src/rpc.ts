@@ -3,13 +3,20 @@
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import {
+  deleteAccount,
+  getAccountDeletion,
+  listAccountDeletions,
+  restoreAccount,
+} from './accounts/account-deletion.ts';
 import { createAccount, getAccountBasics, listAccounts } from './accounts/accounts.ts';
 import type { IdentityContext } from './context.ts';
 import { ensureResourceGroups, listResourceGroups } from './groups/resource-groups.ts';
+import { resetPassword } from './passwords/operator-reset.ts';
 import { createPasswordLink } from './passwords/password-links.ts';
 import { getEffectivePermissions } from './permissions/effective-permissions.ts';
 import { listRevocations } from './tokens/revocations.ts';
-import { findUsers, listAdministrators, listApprovers } from './users/contacts.ts';
+import { findUsers, listAccountUsers, listAdministrators, listApprovers } from './users/contacts.ts';
 
 const callers = {
   ListRevocations: ['gateway'],
@@ -23,6 +30,12 @@ const callers = {
   CreatePasswordLink: ['jobs'],
   CreateAccount: ['operator'],
   ListAccounts: ['operator'],
+  DeleteAccount: ['operator'],
+  RestoreAccount: ['operator'],
+  GetAccountDeletion: ['operator'],
+  ListAccountDeletions: ['operator'],
+  ListAccountUsers: ['operator'],
+  ResetPassword: ['operator'],
   RotateSigningKey: ['operator'],
 } as const satisfies RpcServerOptions<'identity'>['callers'];
 
@@ -49,6 +62,12 @@ function identityHandlers(ctx: IdentityContext): RpcHandlers<'identity'> {
     CreatePasswordLink: (call, request) => createPasswordLink(ctx, call.accountId, request),
     CreateAccount: (call, request) => createAccount(ctx, request, call.requestId),
     ListAccounts: async () => ({ accounts: await listAccounts(ctx) }),
+    DeleteAccount: (call, request) => deleteAccount(ctx, call, request),
+    RestoreAccount: (call) => restoreAccount(ctx, call),
+    GetAccountDeletion: (call) => getAccountDeletion(ctx, call.accountId),
+    ListAccountDeletions: async () => ({ deletions: await listAccountDeletions(ctx) }),
+    ListAccountUsers: async (call) => ({ users: await listAccountUsers(ctx, call.accountId) }),
+    ResetPassword: (call, request) => resetPassword(ctx, call, request),
     RotateSigningKey: async () => ({ kid: await ctx.keys.rotate() }),
   };
 }

@@ -8,6 +8,9 @@ import { migrate } from '@almanac/service-kit/postgres/migrate';
 import type { Service } from '@almanac/service-kit/process/run';
 import { watchOutbox, watchPools } from '@almanac/service-kit/process/service-metrics';
 import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
+import { createDeletionRounds } from './accounts/account-deletion.ts';
+import { createIdentityErasure } from './accounts/erase-account.ts';
+import { consumeErasureReports } from './accounts/erasure-reports.ts';
 import { consumeAuditMessages } from './audit/audit-messages.ts';
 import type { IdentityConfig } from './config.ts';
 import type { IdentityContext } from './context.ts';
@@ -73,6 +76,9 @@ export async function createIdentity(
     { name: 'outbox', start: async () => relay.start(), stop: () => relay.stop() },
     { name: 'resource events', start: () => consumeResourceEvents(context, bus) },
     { name: 'audit messages', start: () => consumeAuditMessages(context, bus) },
+    { name: 'erasure reports', start: () => consumeErasureReports(context, bus) },
+    createIdentityErasure(pool, bus, logger),
+    createDeletionRounds(context, logger),
     createHousekeeping(prisma, config, logger),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },

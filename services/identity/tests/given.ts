@@ -65,7 +65,9 @@ export type Identity = {
 };
 
 const eventTypes = [
+  'identity.account.closed',
   'identity.account.created',
+  'identity.account_erasure.requested',
   'identity.user.deleted',
   'identity.token.revoked',
   'identity.application.changed',

@@ -16,6 +16,8 @@ import {
 import { createRightsCache, invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { z } from 'zod';
+import { consumeClosedAccounts } from './accounts/closed-accounts.ts';
+import { createJobsErasure } from './accounts/erase-account.ts';
 import type { JobsConfig } from './config.ts';
 import type { JobsContext } from './context.ts';
 import { exportHandler } from './exports/export-work.ts';
@@ -124,6 +126,7 @@ export async function createJobs(
       stop: () => Promise.all(workers.map((worker) => worker.stop())),
     },
     createSweeper(context),
+    createJobsErasure(context, bus),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);
@@ -147,5 +150,6 @@ async function startConsumers({ bus }: ServiceRuntime, ctx: JobsContext, workers
   await consumeClones(ctx, bus);
   await consumeMoves(ctx, bus);
   await consumeMailRequests(ctx, bus);
+  await consumeClosedAccounts(ctx, bus);
   await invalidateOnEvents(bus, ctx.rights);
 }

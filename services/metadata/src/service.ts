@@ -15,6 +15,7 @@ import type { MetadataContext } from './context.ts';
 import { consumeEvents } from './events.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createMetadataHttp } from './http.ts';
+import { createMetadataErasure } from './maintenance/erase-account.ts';
 import { createReconciler } from './maintenance/reconciler.ts';
 import { createMetadataRpc } from './rpc.ts';
 
@@ -61,6 +62,7 @@ export async function createMetadata(config: MetadataConfig): Promise<Service<Me
     { name: 'relay', start: async () => relay.start(), stop: () => relay.stop() },
     { name: 'events', start: () => consumeEvents(context, bus) },
     reconciler,
+    createMetadataErasure(pool, bus, logger),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
   ]);

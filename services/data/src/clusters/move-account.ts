@@ -7,7 +7,7 @@
 // afterwards, the next call for the account completes the move.
 
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { Sql } from '@almanac/service-kit/postgres/database';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { isLockTimeout } from '@almanac/service-kit/postgres/errors';
 import type { Cluster } from '../cluster.ts';
 import { lockAccount, lockBranch, tryLockMove, unlockMove } from '../postgres/advisory-locks.ts';
@@ -35,6 +35,7 @@ export async function* moveAccount(
   const to = clusters.get(name);
   const release = await lockMove(clusters.home, accountId);
   try {
+    await requireNoErasure(clusters.home, accountId);
     await clusters.placeNew(accountId);
     const from = await clusters.locate(accountId);
     if (from === to) {
@@ -51,8 +52,18 @@ export async function* moveAccount(
   }
 }
 
-// One move of an account at a time, in all instances: a lock of the session, released with it.
-async function lockMove(home: Cluster, accountId: number): Promise<() => Promise<void>> {
+async function requireNoErasure({ context }: Cluster, accountId: number): Promise<void> {
+  const { rows } = await pgSql(context.pools.quiet)('select true from account_erasure where account_id = $1::int', [
+    accountId,
+  ]);
+  if (rows.length > 0) throw new ServiceError('wrong_state', `Account ${accountId} is being erased.`);
+}
+
+/**
+ * Waits for no other move of the account, in any instance: 422 while there is one. A lock of the
+ * session, until the answer is called.
+ */
+export async function lockMove(home: Cluster, accountId: number): Promise<() => Promise<void>> {
   const client = await home.context.pools.quiet.connect();
   const { sql } = side(client);
   if (!(await tryLockMove(sql, accountId))) {

@@ -44,7 +44,10 @@ const payloads = samePayload(
 async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>): Promise<void> {
   const { id, occurred_at, payload } = message;
   await transact(ctx.prisma, async (tx) => {
-    if (await receiveOnce(tx.sql, queue, id))
-      await recordEntry(tx.db, { ...payload, occurred_at: new Date(occurred_at) });
+    if (!(await receiveOnce(tx.sql, queue, id))) return;
+    // An entry may arrive after its account was erased; the lock keeps the account until this ends.
+    const account = await tx.db.$queryRaw<unknown[]>`
+      select from account where id = ${payload.account_id} for key share`;
+    if (account.length > 0) await recordEntry(tx.db, { ...payload, occurred_at: new Date(occurred_at) });
   });
 }

@@ -9,6 +9,7 @@ import { recordEntries } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { emailKey } from '../mails/email-address.ts';
+import { anyAccountKey, ownAccountKey, unknownDeviceKeys } from '../security/log-in-keys.ts';
 import type { ThrottleKey } from '../security/throttle.ts';
 import { findKnownDevice, type LoggedIn, type SessionUser } from './sessions.ts';
 
@@ -129,7 +130,7 @@ async function findCandidates(ctx: IdentityContext, { client, accountNumber, ema
     // others' counters.
     const candidates = Array.from({ length: maxAccounts }, (_, i) => {
       const user = users[i];
-      return { user, throttleKey: user ? `any user:${user.id}` : `any:${email_key}|${i}` };
+      return { user, throttleKey: user ? anyAccountKey(user.id) : `any:${email_key}|${i}` };
     });
     return { candidates, account_id: 0 };
   }
@@ -138,7 +139,7 @@ async function findCandidates(ctx: IdentityContext, { client, accountNumber, ema
     where: { id, status: 'active' },
     select: { id: true, users: { where: { email_key, user_type: 'person' }, select: userColumns } },
   });
-  const candidates = [{ user: account?.users[0], throttleKey: `${id}:${email_key}` }];
+  const candidates = [{ user: account?.users[0], throttleKey: ownAccountKey(id, email_key) }];
   return { candidates, account_id: account?.id ?? 0 };
 }
 
@@ -193,10 +194,7 @@ function keysOf(ctx: IdentityContext, req: Request, { user, throttleKey }: Candi
   const device = user && findKnownDevice(ctx, req, user.id);
   const keys: ThrottleKey[] =
     device === undefined
-      ? [
-          { rule: 'logInFrom', key: `${throttleKey}|${address}` },
-          { rule: 'logInTo', key: throttleKey },
-        ]
+      ? unknownDeviceKeys(throttleKey, address)
       : [{ rule: 'logInFrom', key: `${throttleKey}|device ${device}` }];
   return { keys, isKnownDevice: device !== undefined };
 }

@@ -39,22 +39,28 @@ export async function createPasswordLink(
 ): Promise<{ url: string; expires_at: string }> {
   const known = linkPurposes.find((each) => each === purpose);
   if (!known) throw notFound('User');
+  return transact(ctx.prisma, (tx) => insertLink(ctx, tx, { account_id: accountId, user_id, purpose: known }));
+}
+
+type NewLink = { account_id: number; user_id: number; purpose: LinkPurpose };
+
+/** Creates a link in the caller's transaction; not found when the user's status needs none. */
+export async function insertLink(
+  ctx: IdentityContext,
+  { db }: Transaction,
+  { account_id, user_id, purpose }: NewLink,
+): Promise<{ url: string; expires_at: string }> {
+  // Locks the user's row, so that links created concurrently are counted.
+  const [user] = await db.$queryRaw<{ id: number }[]>`
+    select u.id from "user" u join account a on a.id = u.account_id
+    where u.id = ${user_id} and u.account_id = ${account_id} and u.user_type = 'person'
+      and u.status = ${requiredStatus[purpose]} and a.status = 'active'
+    for no key update of u`;
+  if (!user) throw notFound('User');
+  await closeLinks(db, user_id, maxOpenLinks - 1);
   const token = newSecret();
-  const expires_at = await transact(ctx.prisma, async ({ db }) => {
-    // Locks the user's row, so that links created concurrently are counted.
-    const [user] = await db.$queryRaw<{ id: number }[]>`
-      select u.id from "user" u join account a on a.id = u.account_id
-      where u.id = ${user_id} and u.account_id = ${accountId} and u.user_type = 'person'
-        and u.status = ${requiredStatus[known]} and a.status = 'active'
-      for no key update of u`;
-    if (!user) throw notFound('User');
-    await closeLinks(db, user_id, maxOpenLinks - 1);
-    const expires_at = addSeconds(await databaseNow(db), lifetimeSeconds[known]);
-    await db.password_link.create({
-      data: { account_id: accountId, user_id, purpose: known, digest: digestOf(token), expires_at },
-    });
-    return expires_at;
-  });
+  const expires_at = addSeconds(await databaseNow(db), lifetimeSeconds[purpose]);
+  await db.password_link.create({ data: { account_id, user_id, purpose, digest: digestOf(token), expires_at } });
   return { url: `${ctx.config.common.publicUrl}/oauth/password?token=${token}`, expires_at: expires_at.toISOString() };
 }
 

@@ -82,7 +82,7 @@ export async function limitScopes(
 // too; ids are never reused.
 const marginSeconds = 600;
 
-/** Revokes every token of a deleted user, application or account. */
+/** Revokes every token of a deleted user or application. */
 export async function revokeSubject(
   tx: Transaction,
   config: IdentityConfig,
@@ -91,6 +91,25 @@ export async function revokeSubject(
 ): Promise<void> {
   const end = addSeconds(await databaseNow(tx.db), config.accessTokenSeconds + marginSeconds);
   await revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId);
+}
+
+// Requests of tokens that began before the account was closed have ended by then.
+const closingSeconds = 60;
+
+/**
+ * Revokes every token of an account that is being closed. It may be opened again, so only tokens of
+ * the next minute are revoked beside those that exist.
+ */
+export async function revokeAccount(
+  tx: Transaction,
+  config: IdentityConfig,
+  accountId: number,
+  requestId: string,
+): Promise<void> {
+  const issued_before = addSeconds(await databaseNow(tx.db), closingSeconds);
+  const expires_at = addSeconds(issued_before, config.accessTokenSeconds);
+  const subject = { account_id: accountId, kind: 'account', subject: String(accountId) } as const;
+  await revoke(tx, { ...subject, issued_before, expires_at, reason: 'account_closed' }, requestId);
 }
 
 // Less than 1 MB, of the 16 MB that a gRPC message may have.

@@ -1,4 +1,5 @@
 // Users as other services need them: whom to show and whom to mail. No mail goes to service users.
+import { notFound } from '@almanac/service-kit/errors';
 import type { IdentityContext } from '../context.ts';
 
 const contactColumns = { id: true, first_name: true, last_name: true, email: true } as const;
@@ -24,6 +25,21 @@ export async function listApprovers(ctx: IdentityContext, accountId: number, bra
 /** People who administer the account. */
 export function listAdministrators(ctx: IdentityContext, accountId: number) {
   return listActive(ctx, accountId, isAdministrator);
+}
+
+/** All users of the account, for operators. */
+export async function listAccountUsers(ctx: IdentityContext, accountId: number) {
+  const account = await ctx.prisma.account.findUnique({ where: { id: accountId }, select: { id: true } });
+  if (!account) throw notFound('Account');
+  const [users, administrators] = await Promise.all([
+    ctx.prisma.user.findMany({
+      where: { account_id: accountId },
+      select: { ...contactColumns, license_type: true, status: true },
+      orderBy: { id: 'asc' },
+    }),
+    ctx.prisma.user.findMany({ where: { account_id: accountId, ...isAdministrator }, select: { id: true } }),
+  ]);
+  return users.map((user) => ({ ...user, administrator: administrators.some(({ id }) => id === user.id) }));
 }
 
 const byPermission = (permission: object) => ({

@@ -87,6 +87,9 @@ export function createFolderStore({ folder, publicUrl, secret }: FolderStoreOpti
       await rm(pathOf(key), { force: true });
       await removeEmptyFolders(dirname(pathOf(key)), objects);
     },
+    removeUnder: async (prefix) => {
+      await rm(pathOf(prefix.replace(/\/$/, '')), { recursive: true, force: true });
+    },
     presignPut: async (key, { expiresSeconds }) =>
       signFileUrl(publicUrl, { method: 'PUT', key: requireKey(key), expires: inSeconds(expiresSeconds) }, secret),
     presignGet: async (key, { expiresSeconds, fileName, contentType }) =>

@@ -2,7 +2,7 @@
 // tests/deploy.
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { newObjectKey, ObjectChanged, type ObjectStore } from './object-store.ts';
+import { accountPrefix, newObjectKey, ObjectChanged, type ObjectStore } from './object-store.ts';
 
 const MB = 1024 * 1024;
 
@@ -70,6 +70,19 @@ export function describeObjectStore(name: string, store: () => ObjectStore): voi
       for await (const part of await store().read(large, stored.etag)) size += part.length;
       expect(size).toBe(17 * MB);
       await store().remove(large);
+    });
+
+    it('removes all objects under a prefix, and no others', async () => {
+      const [one, two] = [newObjectKey(71, 'imports', 1), newObjectKey(71, 'exports', 2)];
+      const [longer, shorter] = [newObjectKey(711, 'imports', 1), newObjectKey(7, 'imports', 1)];
+      for (const at of [one, two, longer, shorter]) await store().put(at, once('x'), { maxBytes: 1 });
+      await store().removeUnder(accountPrefix(71));
+      expect([await store().stat(one), await store().stat(two)]).toEqual([undefined, undefined]);
+      expect((await store().stat(longer))?.size).toBe(1);
+      expect((await store().stat(shorter))?.size).toBe(1);
+      await store().removeUnder(accountPrefix(71));
+      await store().put(one, once('xy'), { maxBytes: 2 });
+      expect((await store().stat(one))?.size).toBe(2);
     });
 
     it('finds no object that was not stored or was removed', async () => {

@@ -28,6 +28,8 @@ export type ObjectStore = {
   read(key: string, etag: string, range?: Range): Promise<AsyncIterable<Uint8Array>>;
   /** Removing a missing object is fine. */
   remove(key: string): Promise<void>;
+  /** Removes all objects whose keys begin with the prefix, and unfinished uploads of such. */
+  removeUnder(prefix: string): Promise<void>;
   /** A URL to which a client may PUT the object. */
   presignPut(key: string, options: { expiresSeconds: number }): Promise<string>;
   /** A URL from which a client may GET the object, as a download with that name. */
@@ -48,8 +50,11 @@ export class ObjectChanged extends Error {
 
 /** A new key. It contains nothing written by a caller, and its last part cannot be guessed. */
 export function newObjectKey(accountId: number, place: 'imports' | 'exports' | 'rejections', id: number): string {
-  return `accounts/${accountId}/${place}/${id}-${randomBytes(16).toString('hex')}`;
+  return `${accountPrefix(accountId)}${place}/${id}-${randomBytes(16).toString('hex')}`;
 }
+
+/** The beginning of the keys of all objects of an account. */
+export const accountPrefix = (accountId: number) => `accounts/${accountId}/`;
 
 const keyPattern = /^[a-z0-9]+(?:[/-][a-z0-9]+)*$/;
 

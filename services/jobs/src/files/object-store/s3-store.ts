@@ -83,6 +83,13 @@ export function createS3Store(options: S3Options): ObjectStore {
       throw new ObjectChanged();
     },
     remove: (key) => attempt(() => client.removeObject(bucket, requireKey(key))),
+    removeUnder: (prefix) =>
+      attempt(async () => {
+        requireKey(prefix.replace(/\/$/, ''));
+        await abortUploads(client, bucket, Number.POSITIVE_INFINITY, prefix);
+        for await (const { name } of client.listObjectsV2(bucket, prefix, true) as AsyncIterable<{ name: string }>)
+          await client.removeObject(bucket, name);
+      }),
     presignPut: (key, { expiresSeconds }) => signing.presignedPutObject(bucket, requireKey(key), expiresSeconds),
     presignGet: (key, { expiresSeconds, fileName, contentType }) =>
       signing.presignedGetObject(bucket, requireKey(key), expiresSeconds, {
@@ -197,9 +204,9 @@ async function sendPart(
 
 type Incomplete = { key: string; uploadId: string; initiated: Date };
 
-async function abortUploads(client: Client, bucket: string, before: number): Promise<number> {
+async function abortUploads(client: Client, bucket: string, before: number, prefix = 'accounts/'): Promise<number> {
   let aborted = 0;
-  for await (const found of client.listIncompleteUploads(bucket, 'accounts/', true) as AsyncIterable<Incomplete>) {
+  for await (const found of client.listIncompleteUploads(bucket, prefix, true) as AsyncIterable<Incomplete>) {
     if (new Date(found.initiated).getTime() >= before) continue;
     await client.abortMultipartUpload(bucket, found.key, found.uploadId);
     aborted += 1;

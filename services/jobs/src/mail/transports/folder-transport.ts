@@ -46,6 +46,11 @@ export function mailFileNameOf({ id, created_at }: { id: number; created_at: Dat
 /** Names as `mailFileNameOf` makes them. */
 export const mailFileName = /^\d{8}T\d{6}Z-mail-\d+$/;
 
+/** Removes the file of a mail, if there is one. */
+export async function removeMailFile(folder: string, mail: { id: number; created_at: Date }): Promise<void> {
+  await rm(join(folder, `${mailFileNameOf(mail)}.eml`), { force: true });
+}
+
 /** Removes older mails, and drafts that a killed process left; answers how many. */
 export async function sweepMailFiles(folder: string, before: Date): Promise<number> {
   let removed = 0;
