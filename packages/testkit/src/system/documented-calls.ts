@@ -17,8 +17,8 @@ const separator = '=== next ===';
 export async function runDocumentedCalls(baseUrl: string, folder: string, page?: string): Promise<DocumentedCall[]> {
   const readme = stepsOf('README.md');
   const steps = page === undefined ? readme : stepsOf(page);
-  // Every page uses the token of the README's first call.
-  const before = page === undefined ? [] : readme.slice(0, 1);
+  // Every page uses the token of the README's first call, and the functions of get-a-token.md.
+  const before = page === undefined ? [] : [...readme.slice(0, 1), ...stepsOf('docs/how-to/get-a-token.md').slice(0, 1)];
   const script = [...before, ...steps].map(({ command }) => `${command}\necho; echo '${separator}'`).join('\n');
   const local = script.replaceAll('http://127.0.0.1:8080', baseUrl);
   const { stdout } = await promisify(execFile)('bash', ['-euc', local], { cwd: folder, timeout: 240_000 });
