@@ -4,7 +4,7 @@ const anyService = '^services/([^/]+)/';
 
 // The folders of service-kit in layers: a folder imports only from layers above its own.
 const kitLayers = [
-  ['config', 'text'],
+  ['config', 'openapi', 'text'],
   ['messaging/bus', 'postgres'],
   ['caller', 'messaging/amqp', 'messaging/postgres', 'observability'],
   ['observability/tracing', 'tls'],

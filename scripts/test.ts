@@ -2,11 +2,13 @@
 // `npm test -- --part NAME,NAME` these parts. Other words after `--` are arguments of Jest; without
 // `--part`, they select from all tests that need only Node: `npm test -- services/data -t history`.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readJson } from '@almanac/embedded/home';
+import { signal } from '@almanac/embedded/processes';
+import { endProcessesIn } from '@almanac/testkit/processes/run-processes';
 
 const root = resolve(import.meta.dirname, '..');
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
@@ -45,23 +47,35 @@ const all: Run[] = [
   ['contract', 'acceptance', 'security', 'faults'],
 ];
 
+/** The exit code after each signal, as shells expect it. */
+const interruptions = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
 const { chosen, words } = readArguments(process.argv.slice(2));
 const results = new Map<string, Counts>();
 let running: ReturnType<typeof spawn> | undefined;
+let interruptedBy: keyof typeof interruptions | undefined;
 
 // Far more than the longest part takes on a slow machine: a longer run hangs.
 const partWithinMs = 90 * 60_000;
 // A part is over when its report is written; an open handle must not keep the process alive.
 const exitsWithinMs = 60_000;
 
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => running?.kill(name));
+for (const name of Object.keys(interruptions) as (keyof typeof interruptions)[])
+  process.on(name, () => {
+    if (interruptedBy) return; // npm passes on what a terminal has sent here as well
+    interruptedBy = name;
+    console.error(`\nInterrupted by ${name}; ending what runs …`);
+    running?.kill(name);
+  });
 
 for (const run of chosen) {
+  if (interruptedBy) break;
   const name = run.join(', ');
   console.log(`\n── ${name} ──`);
   results.set(name, await runParts(run, words));
 }
-summarize(results);
+if (interruptedBy) process.exitCode = interruptions[interruptedBy];
+else summarize(results);
 
 function readArguments(args: string[]): { chosen: Run[]; words: string[] } {
   const named: Run[] = [];
@@ -84,13 +98,24 @@ function readRun(names = ''): Run {
 }
 
 async function runParts(run: Run, words: string[]): Promise<Counts> {
+  // Everything temporary is in here, and the processes of the run are found by it. PostgreSQL may
+  // run as another user, which has to pass through.
   const folder = mkdtempSync(join(tmpdir(), 'almanac-test-'));
+  chmodSync(folder, 0o711);
   const outputFile = join(folder, 'result.json');
   const begun = performance.now();
   try {
     const workers = Math.min(...run.map((part) => parts[part]));
-    const code = await runJest(run.join(', '), outputFile, [
-      ...['--selectProjects', ...run, '--json', `--outputFile=${outputFile}`, '--passWithNoTests'],
+    const code = await runJest(run.join(', '), folder, outputFile, [
+      ...[
+        '--cacheDirectory',
+        join(tmpdir(), 'almanac-jest'),
+        '--selectProjects',
+        ...run,
+        '--json',
+        `--outputFile=${outputFile}`,
+        '--passWithNoTests',
+      ],
       ...[workers === 1 ? '--runInBand' : `--maxWorkers=${workers}`, ...words],
     ]);
     type Report = Record<'numTotalTestSuites' | 'numFailedTestSuites' | 'numPassedTests' | 'numFailedTests', number>;
@@ -106,16 +131,19 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
     if (code !== 0 && counts.failed === 0) counts.failed = Math.max(1, counts.failedSuites);
     return counts;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await endProcessesIn(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
 /** Answers Jest's exit code; 1 if it had to be killed. */
-function runJest(name: string, outputFile: string, args: string[]): Promise<number> {
+function runJest(name: string, folder: string, outputFile: string, args: string[]): Promise<number> {
   return new Promise((done) => {
     const jestProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', jest, ...args], {
       cwd: root,
-      env: { ...process.env, NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
+      env: { ...process.env, NODE_OPTIONS: '--disable-warning=ExperimentalWarning', TMPDIR: folder },
+      // Its own process group: Ctrl-C reaches this process alone, which ends everything in order.
+      detached: process.platform !== 'win32',
       stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file, Jest's output to stderr
     });
     running = jestProcess;
@@ -133,9 +161,15 @@ function runJest(name: string, outputFile: string, args: string[]): Promise<numb
     }, 1_000);
     jestProcess.once('exit', (code) => {
       clearInterval(watch);
+      // Its workers, if it was killed.
+      if (interruptedBy && process.platform !== 'win32') endGroup(jestProcess.pid);
       done(code ?? 1);
     });
   });
+}
+
+function endGroup(leader: number | undefined): void {
+  if (leader !== undefined) signal(-leader, 'SIGKILL');
 }
 
 function summarize(results: Map<string, Counts>): void {

@@ -10,9 +10,13 @@ type Document = { paths: Record<string, Record<string, Operation>> };
 const folder = import.meta.dirname;
 const document = JSON.parse(readFileSync(join(folder, '../../docs/openapi.json'), 'utf8'), openObjects) as Document;
 
-// The address of a client ends with /api/v1, so that paths read as in the documentation.
+// The address of a client ends with /api/v1, so that paths read as in the documentation. It calls
+// nothing else by path: tokens.ts asks for tokens.
+const prefix = '/api/v1';
 document.paths = Object.fromEntries(
-  Object.entries(document.paths).map(([path, operations]) => [path.replace(/^\/api\/v1/, ''), operations]),
+  Object.entries(document.paths)
+    .filter(([path]) => path.startsWith(`${prefix}/`))
+    .map(([path, operations]) => [path.slice(prefix.length), operations]),
 );
 const types = astToString(await openapiTS(document as unknown as OpenAPI3, { defaultNonNullable: false }));
 const pathsTaking = (header: string, methods?: string[]) =>

@@ -14,7 +14,9 @@ type Given = { home: Home; system: System; screen: Screen; signal: AbortSignal }
 
 type Credentials = { base_url: string } & DemoAccount;
 
+// For programs; and the page of the documentation on which a person tries calls. Any port will do.
 const redirectUri = 'http://127.0.0.1:9876/callback';
+const docsRedirectUris = ['127.0.0.1', 'localhost'].map((host) => `http://${host}/docs/oauth2-redirect.html`);
 
 /**
  * Creates the demo account with its data. Later starts only update the address in the credentials.
@@ -51,9 +53,11 @@ async function makeAccount(home: Home, system: System): Promise<DemoAccount> {
       name: 'Demo',
       plan: 'business',
       adminEmail: 'admin@demo.example',
-      redirectUri,
+      redirectUri: [redirectUri, ...docsRedirectUris].join('\n'),
     });
-    const demo = { account_id: account.account_id, admin: account.admin, application: account.application };
+    const { account_id, admin } = account;
+    const application = { ...account.application, redirect_uri: redirectUri };
+    const demo = { account_id, admin, application };
     keepDemoAccount(home, demo);
     return demo;
   } finally {

@@ -4,7 +4,9 @@ import { parseArgs } from 'node:util';
 import { finalScreen } from '@almanac/embedded/final-screen';
 import { AlreadyRunningError, readHome } from '@almanac/embedded/home';
 import { createScreen } from '@almanac/embedded/screen';
-import { StoppedError, startSystem } from '@almanac/embedded/supervisor';
+import { type Ending, StoppedError, startSystem } from '@almanac/embedded/supervisor';
+import { ConfigError } from '@almanac/service-kit/config/config';
+import { configExitCode } from '@almanac/service-kit/process/reports';
 import { seedDemo } from './demo-account.ts';
 
 const help = `Usage: npm start [-- --no-demo]
@@ -27,15 +29,19 @@ if (values.help) {
 const home = readHome(process.env);
 const screen = createScreen(process.stdout);
 const interrupted = new AbortController();
-let stop: () => Promise<void> = async () => {};
+let ending: Ending = { stop: async () => {}, kill: () => {} };
 let leaving = false;
+let interruptedAt = 0;
+
+// npm passes on a Ctrl-C that the terminal has sent to this process as well.
+const samePressMs = 500;
 
 const leave = (why: string) => {
   if (leaving) return;
   leaving = true;
-  screen.say(`\nStopping (${why}) …`);
+  screen.say(`\nStopping (${why}) … Ctrl-C again ends everything at once.`);
   interrupted.abort(new StoppedError());
-  stop().then(
+  ending.stop().then(
     () => {
       screen.say('Stopped. Nothing is lost; "npm start" starts it again.');
       process.exit(0);
@@ -46,7 +52,12 @@ const leave = (why: string) => {
     },
   );
 };
-process.on('SIGINT', () => leave('Ctrl-C'));
+process.on('SIGINT', () => {
+  const now = performance.now();
+  if (!leaving) interruptedAt = now;
+  else if (now - interruptedAt > samePressMs) leaveAtOnce();
+  leave('Ctrl-C');
+});
 process.on('SIGTERM', () => leave('SIGTERM'));
 process.on('SIGHUP', () => leave('the terminal was closed'));
 process.on('disconnect', () => leave('the process that started this has ended'));
@@ -56,7 +67,7 @@ stopWithNpm();
 try {
   screen.say(`Almanac · state in ${home.folder} · Ctrl-C stops it`);
   const system = await startSystem({ home, env: process.env, screen }, (way) => {
-    stop = way;
+    ending = way;
   });
   if (!values['no-demo']) await seedDemo({ home, system, screen, signal: interrupted.signal });
   screen.say(finalScreen(home, system.baseUrl, process.env));
@@ -65,9 +76,15 @@ try {
   if (!leaving) {
     leaving = true;
     console.error(`\n${error instanceof AlreadyRunningError ? error.message : explain(error)}`);
-    await stop().catch(() => {});
-    process.exit(1);
+    await ending.stop().catch(() => {});
+    process.exit(error instanceof ConfigError ? configExitCode : 1);
   }
+}
+
+function leaveAtOnce(): never {
+  ending.kill();
+  screen.say('Ended at once. What was acknowledged is kept; "npm start" starts it again.');
+  process.exit(130);
 }
 
 function readArguments() {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# PostgreSQL 18's client programs (pg_dump, pg_restore) for tests, beside whatever the machine has:
+# PostgreSQL 18's client programs (pg_dump, psql) for tests, beside whatever the machine has:
 # Debian's packages of a newer release, unpacked into a folder with all that they need, also the C
 # library. Nothing is installed.
 #   postgres-client.sh DIR   prints the folder of the programs to export
@@ -18,7 +18,7 @@ answer() {
   exit
 }
 
-[ -x "$programs/pg_dump" ] && "$programs/pg_dump" --version > /dev/null 2>&1 && answer
+[ -x "$programs/psql" ] && "$programs/pg_dump" --version > /dev/null 2>&1 && answer
 
 mkdir -p "$dir"/{root,bin}
 
@@ -27,7 +27,7 @@ for package in "$dir"/archives/*.deb; do dpkg-deb -x "$package" "$dir/root"; don
 
 loader=$(find "$dir/root" -name 'ld-linux-*.so.*' | head -1)
 libraries=$(find "$dir/root" -name 'libpq.so.5' -printf '%h\n' | head -1)
-for name in pg_dump pg_restore; do
+for name in pg_dump psql; do
   printf '#!/bin/sh\nexec "%s" --library-path "%s:%s" "%s" "$@"\n' \
     "$loader" "$libraries" "$(dirname "$loader")" "$dir/root/usr/lib/postgresql/18/bin/$name" > "$programs/$name"
   chmod +x "$programs/$name"

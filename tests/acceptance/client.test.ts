@@ -47,6 +47,16 @@ describe('the client package', () => {
       },
     });
 
+  it('holds its README, its licence and its types', () => {
+    const own = join(folder, 'node_modules/@almanac/client');
+    expect(readFileSync(join(own, 'README.md'), 'utf8')).toMatch(/^# @almanac\/client\n/);
+    expect(readFileSync(join(own, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'));
+    const types = readFileSync(join(own, 'dist/generated/schema.d.ts'), 'utf8');
+    for (const name of ['Domain', 'TableRecord', 'QueryGridRequest', 'NewDomain', 'DomainPage'])
+      expect(types).toMatch(new RegExp(`^ {8}${name}: \\{$`, 'm'));
+    expect(types).toContain('as_of?: string;');
+  });
+
   it('does what its documentation shows', async () => {
     const page = readFileSync(join(root, 'docs/how-to/use-the-client.md'), 'utf8');
     const examples = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code);

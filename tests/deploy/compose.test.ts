@@ -58,6 +58,7 @@ beforeAll(async () => {
     POSTGRES_IMAGE: `${prefix}postgres`,
     RABBITMQ_IMAGE: `${prefix}rabbitmq`,
     S3_IMAGE: `${prefix}objects`,
+    S3_MEMORY: '2g', // the stand-in is larger
     S3_PUBLIC_URL: `http://127.0.0.1:${s3}`,
     MAIL_IMAGE: `${prefix}mail`,
     DOCKER: process.env.DOCKER ?? 'docker',

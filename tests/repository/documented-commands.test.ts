@@ -43,6 +43,8 @@ const proofs: Record<string, Proof> = {
   node: { shownBy: 'tests/deploy/compose.test.ts' }, // deploy/compose-env.js; the keys of configure.md are in configuration-docs.test.ts
   git: { because: 'it is not ours' },
   base64: { because: 'it is not ours' },
+  zcat: { because: 'it is not ours' },
+  psql: { shownBy: 'tests/deploy/backup-restore.real.test.ts' },
   cat: { because: 'it is not ours' },
   echo: { because: 'it is not ours' },
   umask: { because: 'it is not ours' },
@@ -132,6 +134,8 @@ const tests = globSync(['tests/**/*.test.ts', 'services/*/tests/**/*.test.ts'], 
   (path) => [path, read(path)] as const,
 );
 
+const tooOldForBackups = 'the cluster of the tests is too old for the CronJob and its volume';
+
 /** Why no test runs a command as it is written. */
 const notRun: Record<string, string> = {
   'chmod 600 almanac.env': 'it is not ours',
@@ -150,7 +154,7 @@ const notRun: Record<string, string> = {
   'npm run licences': 'npm run check compares what it makes',
   'npm run check': '.ci/run runs it',
   'npm test': '.ci/run runs it',
-  'npm start -- --no-demo': 'tests/deploy/backup-restore.real.test.ts starts the restored system so',
+  'npm start -- --no-demo': 'tests/support/backup-restore.suite.ts starts the restored system so',
   'kubectl -n almanac create configmap almanac-server-authorities --from-file=ca.crt':
     'it needs servers outside the cluster',
   'kubectl diff -k deploy/k8s/overlays/production': 'it needs servers outside the cluster',
@@ -161,6 +165,18 @@ const notRun: Record<string, string> = {
   "kubectl -n almanac get secret almanac-rpc-authority -o jsonpath='{.data.tls\\.crt}'": 'it needs cert-manager',
   'kubectl -n almanac create configmap almanac-rpc-authorities --from-file=ca.crt=authority.crt':
     'it needs cert-manager',
+  'docker push registry.example.com/almanac/data:0.1.0': 'it needs a registry',
+  "docker inspect --format '{{index .RepoDigests 0}}' registry.example.com/almanac/data:0.1.0": 'it needs a registry',
+  'kubectl -n almanac create secret tls almanac-tls --cert=host.crt --key=host.key': 'it needs an Ingress',
+  'kubectl -n almanac create job --from=cronjob/backup backup-now': tooOldForBackups,
+  'kubectl -n almanac wait job/backup-now --for=condition=Complete --timeout=10m': tooOldForBackups,
+  'kubectl -n almanac get jobs -l app.kubernetes.io/name=backup': tooOldForBackups,
+  'kubectl -n almanac create job --from=cronjob/backup backup-by-hand': tooOldForBackups,
+  'kubectl -n almanac logs job/backup-by-hand': tooOldForBackups,
+  'kubectl -n almanac scale deployment gateway identity metadata data jobs billing --replicas=0': tooOldForBackups,
+  'kubectl -n almanac scale deployment gateway identity metadata data jobs billing --replicas=2': tooOldForBackups,
+  'kubectl -n almanac exec deployment/operator -- node packages/admin-cli/src/main.ts restore /backups/2026-06-30T02-00-05Z':
+    tooOldForBackups,
   'kubectl -n almanac apply -k deploy/k8s/services/data': 'the cluster of the tests is too old for its autoscaler',
 };
 

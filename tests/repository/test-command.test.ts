@@ -1,6 +1,11 @@
 // The answers of `npm test`, run as its users run it.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { eventually } from '@almanac/testkit/eventually';
+import { processesIn } from '@almanac/testkit/processes/run-processes';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -30,4 +35,33 @@ it('runs a part that is left out by default when it is named', () => {
     code: 1,
     output: expect.stringContaining('ALMANAC_TEST_S3_URL is missing'),
   });
+});
+
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('ends everything and starts no further part after %s', async (signal, code) => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-interrupted-'));
+  const file = 'services/data/tests/pages/grid.test.ts';
+  const run = spawn(process.execPath, [join(root, 'scripts/test.ts'), '--part', 'service', '--part', 'slow', file], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: folder, ALMANAC_TEST_POSTGRES_URL: undefined },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk) => (output += chunk));
+  try {
+    // The server of the tests runs, and a database of theirs is being used.
+    const files = () => readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    await eventually(() => expect(files().join('\n')).toMatch(/postmaster\.pid$/m));
+    run.kill(signal);
+    expect(await once(run, 'close')).toEqual([code, null]);
+    expect(output).toContain('── service ──');
+    expect(output).not.toContain('── slow ──');
+    expect(processesIn(folder)).toEqual([]);
+    expect(readdirSync(folder).filter((name) => name !== 'almanac-jest')).toEqual([]);
+  } finally {
+    run.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

@@ -1,7 +1,7 @@
 // The main job, step by step: what an integration engineer does in the first hour, with the client
 // package. Tests run it alone, and while services are killed.
 import { poll } from '@almanac/api-client/api';
-import type { Client, Export, Import, NewExport, paths, Row } from '@almanac/client';
+import type { Client, Export, Grid, Import, NewExport, paths, Row } from '@almanac/client';
 import { unique } from '@almanac/testkit/system/builders';
 import { iso31661, iso31662 } from 'iso-3166';
 
@@ -235,7 +235,7 @@ async function load(
 function grid(
   almanac: Client,
   { subdivisions }: Progress,
-  filterModel: Record<string, unknown>,
+  filterModel: NonNullable<Grid['filterModel']>,
   sortModel: { colId: string; sort: 'asc' | 'desc' }[] = [],
 ) {
   return almanac.post('/table_data/grid', {

@@ -5,7 +5,7 @@ import type { Call, Init, Item, ListPath } from './calls.ts';
 import { AlmanacError } from './errors.ts';
 import { exactPaths } from './generated/exact-paths.ts';
 import { keyedPaths } from './generated/keyed-paths.ts';
-import type { paths } from './generated/schema.ts';
+import type { components, paths } from './generated/schema.ts';
 import { type Grid, listItems, listRows } from './pages.ts';
 import type { Row, SystemColumns } from './records.ts';
 import { createSend, type Send } from './sending.ts';
@@ -20,6 +20,9 @@ export type { ColumnValues, Row, RowOf, SystemColumns } from './records.ts';
 export type { Credentials } from './tokens.ts';
 export type { Export, FileContent, Import, NewExport, NewImport, Transfers } from './transfers.ts';
 export type { WaitOptions } from './waiting.ts';
+
+/** The types of the API by their names in its document: `Schemas['Domain']`. */
+export type Schemas = components['schemas'];
 
 export type ClientOptions = {
   /** Where the system answers, e.g. `https://almanac.example.com`; without `/api/v1`. */

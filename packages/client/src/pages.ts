@@ -1,15 +1,16 @@
 // Lists and grids as streams of items: one page is asked for when the last item of the one before
 // was taken.
 import type { Call } from './calls.ts';
+import type { components } from './generated/schema.ts';
 import type { Row } from './records.ts';
 
+type GridRequest = components['schemas']['QueryGridRequest'];
+type Table = 'table_definition_id' | 'table_definition_key' | 'branch_id';
+type Window = 'startRow' | 'endRow';
+
 /** A grid query without its window; names the table by id, or by key and branch. */
-export type Grid = ({ table_definition_id: number } | { table_definition_key: string; branch_id: number }) & {
-  filterModel?: Record<string, unknown>;
-  sortModel?: { colId: string; sort: 'asc' | 'desc' }[];
-  include_deleted?: boolean;
-  include_lookups?: boolean;
-};
+export type Grid = ({ table_definition_id: number } | { table_definition_key: string; branch_id: number }) &
+  Omit<GridRequest, Table | Window>;
 
 const pageSize = 1_000; // the most that a page of the API holds
 

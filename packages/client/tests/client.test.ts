@@ -2,7 +2,7 @@
 // does against the real system: tests/acceptance/client.test.ts.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { AlmanacError, type ClientOptions, createClient } from '../src/client.ts';
+import { AlmanacError, type ClientOptions, createClient, type Grid, type Schemas } from '../src/client.ts';
 
 type Seen = { method: string; url: string; authorization?: string; key?: string; exact?: string; body: string };
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | 'hang' | 'hang up';
@@ -303,5 +303,29 @@ describe('long work', () => {
       { url: '/files/signed' },
       { method: 'PUT', authorization: undefined, body: 'code\r\nDE\r\n' },
     ]);
+  });
+});
+
+describe('types', () => {
+  it('have what the API takes: rows of an instant, and resources by their names', async () => {
+    const almanac = client();
+    const grid: Grid = {
+      table_definition_key: 'countries',
+      branch_id: 1,
+      as_of: '2026-01-31T00:00:00Z',
+      filterModel: { name: { filterType: 'text', type: 'contains', filter: 'land' } },
+      sortModel: [{ colId: 'alpha2', sort: 'asc', type: 'default' }],
+    };
+    answers = [{ body: { rows: [], rowCount: 0 } }];
+    for await (const row of almanac.rows(grid)) expect(row).toBeUndefined();
+    expect(JSON.parse(seen.at(-1)?.body ?? '')).toMatchObject({ as_of: '2026-01-31T00:00:00Z' });
+    answers = [page([], 1, 1)];
+    const query = { table_definition_id: 1, as_of: '2026-01-31T00:00:00Z' };
+    for await (const row of almanac.list('/table_data', { params: { query } })) expect(row).toBeUndefined();
+    expect(seen.at(-1)?.url).toContain('as_of=2026-01-31');
+    const made: Schemas['NewDomain'] = { name: 'Geography' };
+    answers = [{ status: 201, body: domain }];
+    const shown: Schemas['Domain'] = await almanac.post('/domains', { body: { domain: made } });
+    expect(shown.id).toBe(3);
   });
 });

@@ -8,6 +8,9 @@ import { type Command, commandAs, findPrograms, findServerUser } from './program
 
 const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
+/** The cluster could not be made; the message is the output of PostgreSQL's program. */
+export class ClusterError extends Error {}
+
 type NewCluster = { folder: string; superuser: string; password: string };
 
 /**
@@ -33,8 +36,7 @@ export async function makeCluster({ folder, superuser, password }: NewCluster): 
     await promisify(execFile)(command, args, { ...as, env: { ...process.env, LC_ALL: 'C' } });
     renameSync(fresh, folder);
   } catch (cause) {
-    const words = (cause as { stderr?: string }).stderr || (cause as Error).message;
-    throw new Error(`PostgreSQL's data folder could not be made:\n${words}`, { cause });
+    throw new ClusterError((cause as { stderr?: string }).stderr || (cause as Error).message);
   } finally {
     rmSync(passwordFile, { force: true });
     rmSync(fresh, { recursive: true, force: true });

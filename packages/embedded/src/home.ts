@@ -79,7 +79,7 @@ export function lockHome(home: Home): () => void {
       writeSync(file, JSON.stringify({ pid: process.pid, started: startTimeOf(process.pid) }));
       return () => rmSync(home.lock, { force: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(home.lock, 'written', error);
       const holder = readJson<{ pid: number; started?: string }>(home.lock);
       if (holder && isRunning(holder.pid, holder.started))
         throw new AlreadyRunningError(holder.pid, home.folder, readRuntime(home)?.base_url);
@@ -118,9 +118,34 @@ export function readJson<T>(path: string): T | undefined {
   }
 }
 
+/** Reads a file; an error says what to do. */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unusable(path, 'read', error);
+  }
+}
+
+// Without access it is mostly a folder of another user: one `sudo npm start` is enough.
+function unusable(path: string, how: 'read' | 'written', error: unknown): Error {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const advice: Record<string, string> = {
+    ENOSPC: 'The disk is full: free some space.',
+    EACCES: 'It belongs to another user: give this one access.',
+    EPERM: 'It belongs to another user: give this one access.',
+    EROFS: 'The disk is read-only.',
+  };
+  return new Error(`${path} can't be ${how} (${code ?? message}). ${advice[code ?? ''] ?? ''}`.trim());
+}
+
 /** Writes a JSON file atomically, readable by its owner only. */
 export function writeJson(path: string, value: unknown): void {
   const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  renameSync(fresh, path);
+  try {
+    writeFileSync(fresh, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+    renameSync(fresh, path);
+  } catch (error) {
+    throw unusable(path, 'written', error);
+  }
 }

@@ -2,10 +2,11 @@
 // for each service and the bus.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeCluster, serverCommand } from '@almanac/embedded-postgres/cluster';
+import { ClusterError, makeCluster, serverCommand } from '@almanac/embedded-postgres/cluster';
 import pg from 'pg';
 import { Child } from './child.ts';
 import { type Home, root } from './home.ts';
+import { readReason } from './problems/log-reason.ts';
 import { commandOf, isRunning, signal, waitUntil } from './processes.ts';
 
 const superuser = 'almanac';
@@ -50,7 +51,12 @@ export function createPostgres(options: Options): Postgres {
   const start = async (onChild: (child: Child) => void) => {
     const isNew = !existsSync(home.postgres);
     if (isNew)
-      await makeCluster({ folder: home.postgres, superuser, password: passwords[superuserPassword] as string });
+      await makeCluster({ folder: home.postgres, superuser, password: passwords[superuserPassword] as string }).catch(
+        (error: Error) => {
+          if (!(error instanceof ClusterError)) throw error;
+          throw new Error(`PostgreSQL's data folder could not be made: ${readReason(error.message)}`);
+        },
+      );
     await endLeftOver(home);
     const child = new Child({
       name: 'postgres',

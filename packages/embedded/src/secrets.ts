@@ -1,8 +1,8 @@
 // Keys and passwords of an embedded system: generated once, stored in secrets.json (mode 0600),
 // never printed.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
-import { type Home, readJson, writeJson } from './home.ts';
+import { chmodSync, existsSync } from 'node:fs';
+import { type Home, readJson, readText, writeJson } from './home.ts';
 
 export const issuers = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'operator'] as const;
 export type Issuer = (typeof issuers)[number];
@@ -53,12 +53,13 @@ function readKept({ secrets, postgres, folder }: Home): Partial<Secrets> {
       `${secrets} is missing. It holds the keys to the data in ${folder}: put it back from a copy, or move the whole folder away to start with a new one.`,
     );
   }
+  const text = readText(secrets);
   try {
-    return JSON.parse(readFileSync(secrets, 'utf8')) as Partial<Secrets>;
-  } catch (cause) {
+    return JSON.parse(text) as Partial<Secrets>;
+  } catch {
+    // The cause would quote the text.
     throw new Error(
       `${secrets} is no JSON. It holds the keys to the data in ${folder}: mend it, or put it back from a copy. It was left as it is.`,
-      { cause },
     );
   }
 }

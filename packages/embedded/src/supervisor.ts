@@ -3,10 +3,14 @@
 // restarts processes that end in between.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { ConfigError } from '@almanac/service-kit/config/config';
 import { Child } from './child.ts';
 import { type Home, lockHome, makeHome, type Runtime, root, writeJson } from './home.ts';
+import { findNewerState, newerState } from './newer-state.ts';
 import { findFreePorts, requireFreePort } from './ports.ts';
 import { createPostgres, databases, superuserPassword } from './postgres.ts';
+import { checkFreeSpace } from './problems/free-space.ts';
+import { watchOutages } from './problems/outages.ts';
 import { waitUntil } from './processes.ts';
 import type { Screen } from './screen.ts';
 import { readOrMakeSecrets, type Secrets } from './secrets.ts';
@@ -20,12 +24,19 @@ export type System = {
   stop(): Promise<void>;
 };
 
+/** How to end the system, from the moment it begins to start. */
+export type Ending = Pick<System, 'stop'> & {
+  /** Kills every process at once. The next start recovers, as after a power failure. */
+  kill(): void;
+};
+
 type Options = { home: Home; env: NodeJS.ProcessEnv; screen: Screen };
 
 /**
- * Starts the system and waits until the gateway is ready. `onStop` gets `stop` before the start.
+ * Starts the system and waits until the gateway is ready. `onBegin` gets the way to end it before
+ * anything starts. Throws one ConfigError with the sentences of all services.
  */
-export async function startSystem(options: Options, onStop: (stop: () => Promise<void>) => void): Promise<System> {
+export async function startSystem(options: Options, onBegin: (ending: Ending) => void): Promise<System> {
   const { home, env, screen } = options;
   const host = env.GATEWAY_HOST || '127.0.0.1';
   const wanted = readPort(env.PORT);
@@ -33,11 +44,17 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
   const unlock = lockHome(home);
   const children: Child[] = [];
   let stopped: Promise<void> | undefined;
+  const endChecks = checkFreeSpace(home.folder, screen.problem);
   const stop = () => {
+    endChecks();
     stopped ??= stopAll(home, children, unlock);
     return stopped;
   };
-  onStop(stop);
+  const kill = () => {
+    for (const child of children) child.kill();
+    cleanUp(home, unlock);
+  };
+  onBegin({ stop, kill });
   const requireNotStopped = () => {
     if (stopped) throw new StoppedError();
   };
@@ -48,21 +65,29 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
     const ports = assignPorts(wanted || free, rest);
     const baseUrl = env.ALMANAC_PUBLIC_URL?.replace(/\/+$/, '') || `http://127.0.0.1:${ports.http.gateway}`;
     const writeRuntime = () => {
-      if (!stopped) writeJson(home.runtime, describe(baseUrl, ports, postgresPort, children));
+      if (stopped) return;
+      try {
+        writeJson(home.runtime, describe(baseUrl, ports, postgresPort, children));
+      } catch (error) {
+        screen.problem('disk', (error as Error).message); // the system itself runs on
+      }
     };
     const common = { onProblem: screen.problem, onChange: writeRuntime };
+    const onUnavailable = watchOutages(env, screen.problem);
 
     const postgres = createPostgres({ ...common, home, port: postgresPort, passwords: secrets.database_passwords });
     const endWaiting = screen.waiting(() => 'PostgreSQL');
     const { isNew } = await postgres.start((child) => children.push(child)).finally(endWaiting);
     requireNotStopped();
     screen.step(isNew ? 'PostgreSQL (made its data folder)' : 'PostgreSQL');
+    if (!isNew) for (const service of await findNewerState(postgres.url)) screen.problem(service, newerState);
 
     const given = { home, secrets, ports, env, publicUrl: baseUrl, databaseUrl: postgres.url };
     const services = serviceNames.map(
       (name) =>
         new Child({
           ...common,
+          onUnavailable,
           name,
           file: join(root, 'services', name, 'src/main.ts'),
           cwd: root,
@@ -74,7 +99,10 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
     const notReady = () => services.filter((child) => !child.ready).map((child) => child.name);
     const quiet = screen.waiting(() => notReady().join(', ') || "the gateway's readiness");
     try {
-      await Promise.all(services.map((child) => child.start(120_000)));
+      const started = Promise.all(services.map((child) => child.start(120_000)));
+      started.catch(() => {}); // awaited below, after the configurations
+      await requireConfigured(services);
+      await started;
       requireNotStopped();
       const local = `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${ports.http.gateway}`;
       const isReady = async () => stopped !== undefined || (await answersOk(`${local}/readyz`));
@@ -96,12 +124,24 @@ export async function startSystem(options: Options, onStop: (stop: () => Promise
 /** `startSystem` was stopped before it was ready. */
 export class StoppedError extends Error {}
 
+// All sentences at once, where the first service that ends would report its own alone. A setting of
+// several services is one sentence.
+async function requireConfigured(services: readonly Child[]): Promise<void> {
+  const problems = await Promise.all(services.map((child) => child.configProblems()));
+  const sentences = [...new Set(problems.flat())];
+  if (sentences.length > 0) throw new ConfigError(sentences);
+}
+
 // The gateway first, so that no new call arrives; then the services it calls; the database last.
 async function stopAll(home: Home, children: Child[], unlock: () => void): Promise<void> {
   const named = (test: (name: string) => boolean) => children.filter((child) => test(child.name));
   await Promise.all(named((name) => name === 'gateway').map((child) => child.stop(3_000)));
   await Promise.all(named((name) => name !== 'gateway' && name !== 'postgres').map((child) => child.stop(5_000)));
   await Promise.all(named((name) => name === 'postgres').map((child) => child.stop(4_000)));
+  cleanUp(home, unlock);
+}
+
+function cleanUp(home: Home, unlock: () => void): void {
   rmSync(home.runtime, { force: true });
   unlock();
 }

@@ -10,7 +10,7 @@ import { createLogger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createHttpServer, type HttpServer } from '../src/process/http-server.ts';
 
-const base = { tag: 'Things', summary: 'A thing' };
+const base = { tag: 'Things', summary: 'A thing', description: 'One of many things.' };
 const key = { id: z.string() };
 const named = (method: Method, path: string, params?: z.ZodRawShape) =>
   route({ ...base, method, path, params, handle: async ({ params: given }) => ({ route: path, params: given }) });

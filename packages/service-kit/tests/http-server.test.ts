@@ -17,7 +17,7 @@ import { createLogger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createHttpServer, type HttpServer } from '../src/process/http-server.ts';
 
-const base = { tag: 'Things', summary: 'A thing' };
+const base = { tag: 'Things', summary: 'A thing', description: 'One of many things.' };
 const thing = route({
   ...base,
   method: 'PATCH',
@@ -38,6 +38,15 @@ const routes = [
     path: '/things',
     query: { branch_id: idTextSchema.optional() },
     handle: async ({ query }) => new JsonText(JSON.stringify(query)),
+  }),
+  route({
+    ...base,
+    method: 'PUT',
+    path: '/things/by_key',
+    query: { key: z.record(z.string(), z.string()) },
+    mayCreate: true,
+    response: z.object({}),
+    handle: async ({ query: { key } }) => new JsonText(JSON.stringify(key), 'new' in key ? 201 : undefined),
   }),
   route({
     ...base,
@@ -160,24 +169,20 @@ describe('HTTP server of a service', () => {
   it('adds the facts that the refusal of a route declares', async () => {
     const { status, body } = await send('POST', '/things/5/open');
     expect([status, body]).toEqual([422, { error: 'Wrong state', errors: ['It is nailed up.'], lid: 'oak' }]);
-    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    const { paths, components } = (await (await fetch(`${url}/openapi.json`)).json()) as {
       paths: Record<string, { post: unknown }>;
+      components: { schemas: Record<string, unknown> };
     };
     expect(paths['/api/v1/things/{id}/open']?.post).toMatchObject({
       responses: {
         400: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
-        422: {
-          content: {
-            'application/json': {
-              schema: {
-                required: ['error', 'errors'],
-                properties: { lid: { type: 'string' } },
-                additionalProperties: false,
-              },
-            },
-          },
-        },
+        422: { content: { 'application/json': { schema: { $ref: '#/components/schemas/OpenThingRefusal' } } } },
       },
+    });
+    expect(components.schemas.OpenThingRefusal).toMatchObject({
+      required: ['error', 'errors'],
+      properties: { lid: { type: 'string' } },
+      additionalProperties: false,
     });
   });
 
@@ -185,6 +190,18 @@ describe('HTTP server of a service', () => {
     expect((await send('GET', '/things?branch_id=3')).body).toEqual({ branch_id: 3 });
     expect((await send('GET', '/things?brnch_id=3')).status).toBe(400);
     expect((await send('GET', '/things?branch_id=3&branch_id=4')).status).toBe(400);
+  });
+
+  it('reads a parameter that is an object', async () => {
+    const put = (query: string) => send('PUT', `/things/by_key?${query}`);
+    expect(await put('key[a]=1%2C2&key[b%5D]=&key%5Bc[%5D=x')).toMatchObject({
+      status: 200,
+      body: { a: '1,2', 'b]': '', 'c[': 'x' },
+    });
+    expect((await put('key[new]=1')).status).toBe(201);
+    for (const wrong of ['', 'key=a', 'key[a]=1&key=a', 'key[a]=1&key[a]=2', 'key[a]=1&other[a]=1', 'key[a=1', '[a]=1'])
+      expect([wrong, (await put(wrong)).status]).toEqual([wrong, 400]);
+    expect((await send('GET', '/things?branch_id[a]=3')).status).toBe(400);
   });
 
   it('refuses a query that is no text, and accepts the replacement character', async () => {
@@ -215,9 +232,8 @@ describe('HTTP server of a service', () => {
   it('asks for a user and for branching where the route needs them', async () => {
     const person = await send('POST', '/people');
     expect(person).toMatchObject({ status: 401, body: { error: expect.stringContaining('authorization code') } });
-    expect(person.headers.get('www-authenticate')).toBe(
-      `Bearer realm="almanac", error="invalid_token", error_description="${person.body.error}"`,
-    );
+    // The token is valid: with `invalid_token`, a client would get another one of the same kind.
+    expect(person.headers.get('www-authenticate')).toBe('Bearer realm="almanac"');
     expect(await send('POST', '/forks')).toMatchObject({
       status: 403,
       body: { error: 'Branching is not enabled on the current plan' },
@@ -298,10 +314,23 @@ describe('HTTP server of a service', () => {
       paths: Record<string, Record<string, unknown>>;
     };
     expect(paths['/api/v1/things/{id}']?.patch).toMatchObject({
-      security: [{ oauth2: ['api:write'] }],
-      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }],
+      operationId: 'updateThing',
+      security: [{ client_credentials: ['api:write'] }, { authorization_code: ['api:write'] }],
+      parameters: [
+        {
+          name: 'id',
+          in: 'path',
+          required: true,
+          schema: { type: 'integer', minimum: 1 },
+          description: 'The id of the thing.',
+        },
+      ],
       requestBody: { required: true },
       responses: { 402: expect.anything(), 413: expect.anything(), 415: expect.anything(), 422: expect.anything() },
+    });
+    expect(paths['/api/v1/things/by_key']?.put).toMatchObject({
+      parameters: [{ name: 'key', in: 'query', required: true, style: 'deepObject', explode: true }],
+      responses: { 200: expect.anything(), 201: { description: 'Created.', content: expect.anything() } },
     });
     expect((await fetch(`${url}/metrics`)).status).toBe(200);
   });

@@ -52,7 +52,7 @@ describe('a service that', () => {
 
   it('is not configured says so in plain words', async () => {
     const { code, output } = await runWith('', "throw new ConfigError(['DATA_DATABASE_URL is missing.']);");
-    expect(code).toBe(1);
+    expect(code).toBe(78); // a supervisor need not try again
     expect(output).toBe('test: The configuration has 1 problem(s):\n  - DATA_DATABASE_URL is missing.\n');
   });
 });

@@ -17,16 +17,18 @@ type Operation = { name: string; tag: string; scope: string };
 
 /** The operations of the API by their names in the table. */
 export function operationsOf(document: OpenApiDocument): Operation[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => {
-      const { tags, security } = operation as { tags: string[]; security: { oauth2: string[] }[] };
-      return {
-        name: `${method.toUpperCase()} ${path.replace('/api/v1', '')}`,
-        tag: tags[0] as string,
-        scope: security[0]?.oauth2[0] as string,
-      };
-    }),
-  );
+  return Object.entries(document.paths)
+    .filter(([path]) => path.startsWith('/api/v1/'))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => {
+        const { tags, security } = operation as { tags: string[]; security: { authorization_code: string[] }[] };
+        return {
+          name: `${method.toUpperCase()} ${path.replace('/api/v1', '')}`,
+          tag: tags[0] as string,
+          scope: security.at(-1)?.authorization_code[0] as string,
+        };
+      }),
+    );
 }
 
 const signs = { y: '✓', '-': '·', p: '401', c: 'own' } as const satisfies Record<Cell, string>;

@@ -12,6 +12,7 @@ import { allowOrigin } from './steps/allow-origin.ts';
 import { authenticate } from './steps/authenticate.ts';
 import { checkFraming, checkSize } from './steps/check-framing.ts';
 import { checkScope } from './steps/check-scope.ts';
+import { compress } from './steps/compress.ts';
 import { findPublicPath } from './steps/find-public-path.ts';
 import { findRoute, isApiPath } from './steps/find-route.ts';
 import { forward } from './steps/forward.ts';
@@ -23,7 +24,7 @@ import { startCall } from './steps/start-call.ts';
 
 /** The gateway's Express app. While `isOverloaded`, it answers health checks only. */
 export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Express {
-  const { limits } = ctx.config;
+  const { limits, compression } = ctx.config;
 
   const api = createRouter([
     findRoute(ctx),
@@ -33,6 +34,7 @@ export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Exp
     limitAccount(limits),
     admit(ctx),
     signContext(ctx),
+    ...(compression ? [compress()] : []),
     forward(ctx),
   ]);
 

@@ -58,6 +58,8 @@ export type GatewayConfig = {
   reserveDeadlineMs: number;
   /** Origins of the browser applications that may call the API; none by default. */
   corsOrigins: string[];
+  /** Whether documents and large answers are compressed for clients that accept it. */
+  compression: boolean;
   /** The number of our own proxies in front, which append to X-Forwarded-For. */
   trustedHops: number;
   /** The port of the metrics. Unset: no metrics listener. */
@@ -89,6 +91,7 @@ export function readConfig(env: Environment): GatewayConfig {
     }),
     reserveDeadlineMs: 2_000,
     corsOrigins: readOrigins(read),
+    compression: read.flag('GATEWAY_COMPRESSION', { default: true }),
     trustedHops: read.integer('GATEWAY_TRUSTED_HOPS', 'proxies in front that append to X-Forwarded-For', {
       default: 0,
       max: 10,

@@ -6,6 +6,7 @@ import type { DefaultHeader } from './answers/default-headers.ts';
 import type { AuditRefusal } from './authentication/refusal-audit.ts';
 import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { GatewayConfig } from './config.ts';
+import type { Document } from './documents/document.ts';
 import type { Upstreams } from './forwarding/upstreams.ts';
 
 export type GatewayContext = {
@@ -17,8 +18,8 @@ export type GatewayContext = {
   upstreams: Upstreams;
   /** Headers of every answer, unless the service that answers sets its own. */
   defaultHeaders: readonly DefaultHeader[];
-  /** The OpenAPI document of all services, as text. */
-  openApi: () => Promise<string>;
+  /** The OpenAPI document of all services. */
+  openApi: () => Promise<Document>;
   auditRefusal: AuditRefusal;
   signContext: ContextSigner;
 };

@@ -330,10 +330,30 @@ describe('outside the API', () => {
     expect(await gateway.metrics()).toContain('almanac_http_request_seconds');
     const docs = await fetch(`${gateway.url}/docs`);
     expect(docs.headers.get('content-security-policy')).toContain("script-src 'self'");
-    expect(await docs.text()).toContain('/docs/swagger-ui-bundle.js');
-    expect((await fetch(`${gateway.url}/docs/swagger-ui-bundle.js`)).status).toBe(200);
+    expect(docs.status).toBe(200);
     expect((await fetch(`${gateway.url}/docs/../package.json`)).status).toBe(404);
     expect((await fetch(gateway.url, { redirect: 'manual' })).headers.get('location')).toBe('/docs');
+  });
+
+  it('serves the documentation so that browsers keep it: scripts for ever, pages until they change', async () => {
+    const page = await fetch(`${gateway.url}/docs`);
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    const etag = page.headers.get('etag') as string;
+    const again = await fetch(`${gateway.url}/docs`, {
+      headers: { 'if-none-match': etag, 'cache-control': 'max-age=0' },
+    });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    const redirect = await (await fetch(`${gateway.url}/docs/oauth2-redirect.html`)).text();
+    const html = (await page.text()) + redirect;
+    const files = [...html.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, path]) => path as string);
+    expect(files.length).toBeGreaterThanOrEqual(5);
+    for (const file of files) {
+      expect(file).toMatch(/^\/docs\/[\w-]+\.[\w-]{22}\.(js|css|png)$/);
+      const { status, headers } = await fetch(`${gateway.url}${file}`);
+      expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+      expect(headers.get('etag')).toMatch(/^"[\w-]{22}"$/);
+    }
   });
 
   it('merges the documents of the services, with one request to each for many concurrent readers', async () => {
@@ -351,6 +371,16 @@ describe('outside the API', () => {
     const fetched = services.reached.filter(({ url }) => url === '/openapi.json');
     expect(fetched.length).toBeGreaterThan(0);
     expect(fetched.length).toBeLessThanOrEqual(upstreamNames.length);
+  });
+
+  it('answers 304 to a reader that has the document', async () => {
+    const first = await fetch(`${gateway.url}/openapi.json`);
+    const etag = first.headers.get('etag') as string;
+    const again = await fetch(`${gateway.url}/openapi.json`, {
+      headers: { 'if-none-match': etag, 'cache-control': 'max-age=0' },
+    });
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+    expect(again.headers.get('cache-control')).toBe('no-cache');
   });
 });
 

@@ -308,6 +308,7 @@ export async function givenGateway(
     graceCalls: 1_000,
     reserveDeadlineMs: 30_000, // a slow machine must not look like unreachable billing
     corsOrigins: [],
+    compression: true,
     trustedHops: 0,
     connectMs: 30_000,
     identityRpc: identity.rpc,

@@ -3,8 +3,8 @@
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
+import type { Part } from '@almanac/service-kit/process/part';
 import { periodic } from '@almanac/service-kit/process/periodic';
-import type { Part } from '@almanac/service-kit/process/service-runtime';
 import type { IdentityConfig } from './config.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 

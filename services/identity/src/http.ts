@@ -10,6 +10,7 @@ import { recordAct } from './audit/audit-log.ts';
 import type { IdentityContext } from './context.ts';
 import { userGroupAssignmentRoutes } from './groups/user-group-assignments.routes.ts';
 import { userGroupRoutes } from './groups/user-groups.routes.ts';
+import { oauthDocument } from './oauth/oauth-document.ts';
 import { mountOAuth } from './oauth.routes.ts';
 import { permissionRoutes } from './permissions/permissions.routes.ts';
 import { refreshTokenRoutes } from './users/refresh-tokens.routes.ts';
@@ -35,5 +36,6 @@ export function createIdentityHttp(ctx: IdentityContext, runtime: ServiceRuntime
     routes: identityRoutes(ctx),
     onRefused: (call, act) => recordAct(ctx.prisma, call, act),
     mount: mountOAuth(ctx),
+    described: oauthDocument(),
   });
 }

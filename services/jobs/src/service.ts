@@ -19,7 +19,7 @@ import { z } from 'zod';
 import type { JobsConfig } from './config.ts';
 import type { JobsContext } from './context.ts';
 import { exportHandler } from './exports/export-work.ts';
-import { createObjectStore } from './files/object-store/create-object-store.ts';
+import { createObjectStore, isFolderStore } from './files/object-store/create-object-store.ts';
 import type { ObjectStore } from './files/object-store/object-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createJobsHttp } from './http.ts';
@@ -29,7 +29,7 @@ import { consumeMailRequests } from './mail/mail-requests.ts';
 import { countMails, mailLane } from './mail/mail-work.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createSweeper } from './maintenance/sweeper.ts';
-import { countJobs, readLongestWait } from './operators/job-list.ts';
+import { countFailedJobs, countJobs, readLastBackup, readLongestWait } from './operators/job-list.ts';
 import { workRequested } from './queue/jobs.ts';
 import { createWorker } from './queue/worker.ts';
 import { createJobsRpc } from './rpc.ts';
@@ -73,6 +73,7 @@ export async function createJobs(
     ...(mailer ? { mailer } : {}),
   };
   // The object store is no readiness check: without it jobs wait, and the API still answers.
+  if (!isFolderStore(store)) runtime.neededServers.add('object_store', () => store.start());
   health.addReadinessCheck('database', () => pgSql(pool)('select 1'));
 
   const workers = [
@@ -91,9 +92,14 @@ export async function createJobs(
   watchOutbox(metrics, [relay]);
   metrics.gauge('almanac_jobs_queued', 'Jobs that wait for an instance.', () => countJobs(pool, 'queued'));
   metrics.gauge('almanac_jobs_running', 'Jobs that an instance runs.', () => countJobs(pool, 'running'));
-  metrics.gauge('almanac_jobs_failed', 'Jobs that were given up.', () => countJobs(pool, 'failed'));
+  metrics.gauges('almanac_jobs_failed', 'Jobs that failed, by whose fault.', 'cause', () => countFailedJobs(pool));
   metrics.gauge('almanac_jobs_longest_wait_seconds', 'For how many seconds the longest waiting job has been due.', () =>
     readLongestWait(pool),
+  );
+  metrics.gauge(
+    'almanac_last_backup_timestamp_seconds',
+    'When the latest backup by the command of operators was taken, in seconds since 1970; 0 without one.',
+    () => readLastBackup(pool),
   );
   metrics.gauge('almanac_mails_queued', 'Mails that wait to be sent.', () => countMails(context, 'queued'));
   metrics.gauge('almanac_mails_failed', 'Mails that were given up in the last 90 days.', () =>

@@ -250,13 +250,13 @@ export class Neighbours {
       if (!found) throw new ServiceError('not_found', 'Branch not found');
       return { id: found.id, name: 'main', is_default: true, is_protected: this.protectedBranches.has(found.id) };
     },
-    GetTableDefinition: async (call, { id: plainId, handle }) => {
-      const id = handle ? Number(handle) : (plainId ?? 0);
-      const found = this.tables.find(
-        (table) => table.table_definition_id === id && table.account_id === call.accountId,
-      );
+    GetTableDefinition: async (call, { id: plainId, handle, key: wantedKey, branch_id: branchId }) => {
+      const wantedId = handle ? Number(handle) : (plainId ?? 0);
+      const isWanted = (table: (typeof this.tables)[number]) =>
+        wantedKey ? table.key === wantedKey && table.branch_id === branchId : table.table_definition_id === wantedId;
+      const found = this.tables.find((table) => isWanted(table) && table.account_id === call.accountId);
       if (!found) throw new ServiceError('not_found', 'Table definition not found');
-      const { key, branch_id, domain_id, columns } = found;
+      const { table_definition_id: id, key, branch_id, domain_id, columns } = found;
       return { id, uuid: '', key, name: key, branch_id, domain_id, columns };
     },
     ListTablePlaces: async (call, { ids }) => ({

@@ -47,8 +47,10 @@ function metadataHandlers(ctx: MetadataContext): RpcHandlers<'metadata'> {
   };
 }
 
-const handleOf = ({ id, handle, branch_id }: GetTableDefinitionRequest__Output) =>
-  handle === '' ? { id } : readTableHandle(handle, branch_id);
+function handleOf({ id, handle, key, branch_id }: GetTableDefinitionRequest__Output) {
+  if (key !== '' && branch_id !== undefined) return { key, branch_id };
+  return handle === '' ? { id } : readTableHandle(handle, branch_id);
+}
 
 const lookupColumnOf = ({ lookup_display_column_id: id }: { lookup_display_column_id: number | null }) =>
   id === null ? {} : { lookup_display_column_id: id };

@@ -51,6 +51,11 @@ describe('gRPC', () => {
       expect(await jobs.GetTableDefinition(mine, { handle, branch_id: account.mainId })).toMatchObject({
         id: table.id,
       });
+    const named = { key: 'codes', branch_id: account.mainId };
+    expect(await jobs.GetTableDefinition(mine, named)).toMatchObject({ id: table.id });
+    for (const key of [String(table.id), table.uuid, 'Codes'])
+      await expect(jobs.GetTableDefinition(mine, { ...named, key })).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(jobs.GetTableDefinition({ accountId: other.id }, named)).rejects.toMatchObject({ kind: 'not_found' });
     await expect(jobs.GetTableDefinition(mine, { handle: 'codes' })).rejects.toMatchObject({ kind: 'bad_request' });
     await expect(jobs.GetBranch({ accountId: other.id }, { id: account.mainId })).rejects.toMatchObject({
       kind: 'not_found',

@@ -92,6 +92,48 @@ describe('npm start', () => {
     await new Promise((resolve) => other.close(resolve));
   });
 
+  it('ends at once with all sentences when the configuration is wrong', async () => {
+    const env = { ALMANAC_LOG_LEVEL: 'loud', GATEWAY_GRACE_CALLS: 'many', JOBS_SMTP_URL: 'smtp://mail/path' };
+    const error = await startSystem({ env }).then(String, (thrown: Error) => thrown.message);
+    expect(error).toContain('(code 78)');
+    const sentences = error.split('\n').filter((line) => line.startsWith('  - '));
+    expect(sentences.map((line) => line.slice(4).split(/[ :]/)[0])).toEqual([
+      'ALMANAC_LOG_LEVEL',
+      'GATEWAY_GRACE_CALLS',
+      'JOBS_SMTP_URL',
+      'JOBS_MAIL_FROM',
+    ]);
+    expect(error).not.toMatch(/ at .*\.ts:\d/);
+  });
+
+  it('says that RabbitMQ can not be reached, and starts', async () => {
+    const broken = await startSystem({ env: { ALMANAC_BUS_URL: 'amqp://user:hidden-word@127.0.0.1:1' } });
+    try {
+      await eventually(() => expect(broken.output()).toContain("! bus: RabbitMQ at 127.0.0.1:1 can't be reached."), {
+        withinMs: 60_000,
+      });
+      expect(broken.output()).not.toContain('hidden-word');
+    } finally {
+      expect(await broken.stop()).toBe(0);
+    }
+  });
+
+  it('that is interrupted twice ends at once, and starts again', async () => {
+    const pids = Object.values(readProcesses(home));
+    process.kill(system.pid, 'SIGINT');
+    await eventually(() => expect(system.output()).toContain('Stopping (Ctrl-C)'));
+    // A press is a second one after half a second: npm passes on the first one too.
+    await eventually(() => {
+      if (isAlive(system.pid)) process.kill(system.pid, 'SIGINT');
+      expect(isAlive(system.pid)).toBe(false);
+    });
+    expect(system.output()).toMatch(/Ended at once|Stopped\./);
+    expect(await allEnded(pids)).toBe(true);
+    await system.stop({ keep: true });
+    system = await startSystem({ home, demo: true });
+    expect(await rowCount('Countries')).toBeGreaterThan(240);
+  });
+
   it('stops everything when asked, and has the same state when started again', async () => {
     const pids = Object.values(readProcesses(home));
     expect(pids).toHaveLength(7);

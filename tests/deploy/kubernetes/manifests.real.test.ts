@@ -3,13 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { readConfig as billing } from '../../../services/billing/src/config.ts';
 import { readConfig as data } from '../../../services/data/src/config.ts';
 import { readConfig as gateway } from '../../../services/gateway/src/config.ts';
 import { readConfig as identity } from '../../../services/identity/src/config.ts';
 import { readConfig as jobs } from '../../../services/jobs/src/config.ts';
 import { readConfig as metadata } from '../../../services/metadata/src/config.ts';
-import { type Manifest, nameOf, render, root } from './render.ts';
+import { type Manifest, nameOf, render, renderCopy, root, templateOf } from './render.ts';
 
 const readers = { gateway, identity, metadata, data, jobs, billing };
 const services = Object.keys(readers) as (keyof typeof readers)[];
@@ -22,12 +23,13 @@ const find = (manifests: Manifest[], kind: string, name: string): Manifest => {
   if (!found) throw new Error(`There is no ${kind} ${name}.`);
   return found;
 };
-const podOf = (manifest: Manifest) => manifest.spec.template.spec;
+const podOf = (manifest: Manifest) => templateOf(manifest).spec;
 const containersOf = (manifest: Manifest): Manifest[] => [
   ...podOf(manifest).containers,
   ...(podOf(manifest).initContainers ?? []),
 ];
-const workloadsOf = (manifests: Manifest[]) => manifests.filter(({ kind }) => /^(Deployment|StatefulSet)$/.test(kind));
+const workloadsOf = (manifests: Manifest[]) =>
+  manifests.filter(({ kind }) => /^(Deployment|StatefulSet|CronJob)$/.test(kind));
 
 /** The Secrets and the ConfigMap of keys, as an operator makes them. */
 function makeSecrets(): Manifest[] {
@@ -136,6 +138,16 @@ describe.each(overlays)('%s', (folder) => {
       expect(config.common.host).toBe('0.0.0.0');
     });
 
+    it('has the memory that its own folder says, whatever is common to all', () => {
+      const file = readFileSync(join(root, `deploy/k8s/services/${name}/deployment.yaml`), 'utf8');
+      const own = parseAllDocuments(file).map((document) => document.toJS());
+      const { resources } = podOf(find(own, 'Deployment', name)).containers[0];
+      expect([service.resources.requests.memory, service.resources.limits]).toEqual([
+        resources.requests.memory,
+        resources.limits,
+      ]);
+    });
+
     it('migrates before it serves, with the settings that it serves with', () => {
       const [migrate] = podOf(deployment(name)).initContainers ?? [];
       if (name === 'gateway') return expect(migrate).toBeUndefined();
@@ -215,24 +227,21 @@ describe.each(overlays)('%s', (folder) => {
   });
 
   it('has a network policy in each direction for every pod, and none that selects no pod', () => {
-    const labels = workloadsOf(manifests).map(({ spec }) => spec.template.metadata.labels['app.kubernetes.io/name']);
+    const labels = workloadsOf(manifests).map((each) => templateOf(each).metadata.labels['app.kubernetes.io/name']);
     const selected = manifests
       .filter(({ kind }) => kind === 'NetworkPolicy')
-      .flatMap(({ spec: { podSelector, policyTypes } }) => {
-        const names: string[] = podSelector.matchLabels
-          ? Object.values(podSelector.matchLabels)
-          : podSelector.matchExpressions[0].values;
-        return names.flatMap((name) => policyTypes.map((type: string) => `${name} ${type}`));
-      });
+      .flatMap((policy) =>
+        selectedBy(policy).flatMap((name) => policy.spec.policyTypes.map((type: string) => `${name} ${type}`)),
+      );
     expect([...new Set(selected)].toSorted()).toEqual(
       labels.flatMap((name) => [`${name} Egress`, `${name} Ingress`]).toSorted(),
     );
   });
 
   it('selects pods by labels that they have', () => {
-    for (const { spec } of workloadsOf(manifests))
-      expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
-    const templates = workloadsOf(manifests).map(({ spec }) => spec.template.metadata.labels);
+    for (const each of workloadsOf(manifests))
+      if (each.spec.selector) expect(templateOf(each).metadata.labels).toMatchObject(each.spec.selector.matchLabels);
+    const templates = workloadsOf(manifests).map((each) => templateOf(each).metadata.labels);
     for (const { spec } of manifests.filter(({ kind }) => kind === 'Service'))
       expect(templates).toContainEqual(expect.objectContaining(spec.selector));
   });
@@ -241,7 +250,7 @@ describe.each(overlays)('%s', (folder) => {
     for (const manifest of manifests.filter(({ kind }) => kind === 'Service')) {
       const name = manifest.spec.selector['app.kubernetes.io/name'];
       const pod = workloadsOf(manifests).find(
-        ({ spec }) => spec.selector.matchLabels['app.kubernetes.io/name'] === name,
+        ({ spec }) => spec.selector?.matchLabels['app.kubernetes.io/name'] === name,
       );
       const ports: Manifest[] = containersOf(pod).flatMap(({ ports }) => ports ?? []);
       for (const port of manifest.spec.ports)
@@ -303,4 +312,90 @@ describe('deploy/k8s/overlays/production', () => {
     const backends = spec.rules.flatMap(({ http }: Manifest) => http.paths.map(({ backend }: Manifest) => backend));
     expect(backends).toEqual([{ service: { name: 'gateway', port: { name: 'http' } } }]);
   });
+
+  it('backs up what the operators’ command line would, and keeps it for that', () => {
+    const [backup] = podOf(find(manifests, 'CronJob', 'backup')).containers;
+    const operator = podOf(find(manifests, 'Deployment', 'operator'));
+    const stores = (container: Manifest) =>
+      container.env.filter(({ name }: Manifest) => /_DATABASE_URLS?$|_STORE_URL$/.test(name));
+    expect(backup.env).toEqual(stores(operator.containers[0]));
+    expect(backup.image).toBe(operator.containers[0].image);
+    const volumes = [operator, podOf(find(manifests, 'CronJob', 'backup'))].map((pod) =>
+      pod.volumes.find(({ name }: Manifest) => name === 'backups'),
+    );
+    expect(volumes).toEqual(Array(2).fill({ name: 'backups', persistentVolumeClaim: { claimName: 'backups' } }));
+    expect(find(manifests, 'PersistentVolumeClaim', 'backups').spec.accessModes).toEqual(['ReadWriteOnce']);
+  });
+
+  it('lets every pod reach the servers outside that its settings name', () => {
+    const reached = (name: string, secret: RegExp) =>
+      workloadsOf(manifests)
+        .filter((each) => containersOf(each).some(({ env }) => env?.some((one: Manifest) => secret.test(one.name))))
+        .map((each) => templateOf(each).metadata.labels['app.kubernetes.io/name'])
+        .filter((pod) => !selectedBy(find(manifests, 'NetworkPolicy', name)).includes(pod));
+    expect(reached('to-postgresql', /_DATABASE_URL$/)).toEqual([]);
+    expect(reached('to-s3', /_OBJECT_STORE_URL$/)).toEqual([]);
+    expect(reached('to-rabbitmq', /_BUS_URL$/)).toEqual([]);
+  });
 });
+
+describe('a copy of deploy/k8s/overlays/production', () => {
+  it('has its host from ALMANAC_PUBLIC_URL', () => {
+    const host: [string, string, string] = ['config.yaml', 'https://almanac.example.com', 'https://rows.acme.test'];
+    const ingress = find(renderCopy([host]), 'Ingress', 'almanac').spec;
+    expect([ingress.rules[0].host, ingress.tls[0].hosts]).toEqual(['rows.acme.test', ['rows.acme.test']]);
+    const viaGateway = renderCopy([host, ['kustomization.yaml', 'components/ingress #', 'components/gateway-api #']]);
+    expect(find(viaGateway, 'HTTPRoute', 'almanac').spec.hostnames).toEqual(['rows.acme.test']);
+    expect(viaGateway.filter(({ kind }) => kind === 'Ingress')).toEqual([]);
+    const [backend] = find(viaGateway, 'HTTPRoute', 'almanac').spec.rules[0].backendRefs;
+    const [port] = find(viaGateway, 'Service', backend.name).spec.ports;
+    expect([port.name, port.port]).toEqual(['http', backend.port]);
+  });
+
+  it('can name the very images, and a Secret for their registry', () => {
+    const digest = `sha256:${'5'.repeat(64)}`;
+    const manifests = renderCopy([
+      ['kustomization.yaml', /almanac\/data, newTag: [\d.]+/, `almanac/data, digest: "${digest}"`],
+      ['kustomization.yaml', '# - ../../components/pull-secret', '- ../../components/pull-secret'],
+    ]);
+    const images = containersOf(find(manifests, 'Deployment', 'data')).map(({ image }) => image);
+    expect(images).toEqual(Array(2).fill(`registry.example.com/almanac/data@${digest}`));
+    for (const each of workloadsOf(manifests)) {
+      const account = find(manifests, 'ServiceAccount', podOf(each).serviceAccountName);
+      expect([nameOf(each), account.imagePullSecrets]).toEqual([nameOf(each), [{ name: 'almanac-registry' }]]);
+    }
+  });
+
+  it('has the Prometheus operator scrape every service where it tells metrics', () => {
+    const manifests = renderCopy([['kustomization.yaml', '# - ../../../observability', '- ../../../observability']]);
+    const scraped = manifests
+      .filter(({ kind }) => kind === 'ServiceMonitor')
+      .flatMap(({ spec: { selector, endpoints } }) =>
+        manifests
+          .filter(({ kind, metadata }) => kind === 'Service' && isSelected(selector, metadata.labels))
+          .flatMap(({ spec }) =>
+            spec.ports
+              .filter(({ name }: Manifest) => name === endpoints[0].port)
+              .map(({ port }: Manifest) => `${endpoints[0].scheme ?? 'http'} ${Object.values(spec.selector)}:${port}`),
+          ),
+      );
+    expect(scraped.toSorted()).toEqual([
+      'http gateway:9080',
+      'https billing:8085',
+      'https data:8083',
+      'https identity:8081',
+      'https jobs:8084',
+      'https metadata:8082',
+    ]);
+    const [rule] = manifests.filter(({ kind }) => kind === 'PrometheusRule') as [Manifest];
+    expect(rule.spec.groups[0].rules.length).toBeGreaterThan(10);
+    expect(JSON.parse(find(manifests, 'ConfigMap', 'almanac-dashboard').data['almanac.json'])).toHaveProperty('panels');
+  });
+});
+
+const selectedBy = ({ spec: { podSelector } }: Manifest): string[] =>
+  podSelector.matchLabels ? Object.values(podSelector.matchLabels) : podSelector.matchExpressions[0].values;
+
+const isSelected = ({ matchLabels = {}, matchExpressions = [] }: Manifest, labels: Record<string, string>) =>
+  Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+  matchExpressions.every(({ key, values }: Manifest) => values.includes(labels[key]));

@@ -2,8 +2,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Ajv } from 'ajv';
-import { certManagerSchemas } from './cert-manager.ts';
-import { folders, type Manifest, nameOf, render } from './render.ts';
+import { customSchemas } from './custom-schemas.ts';
+import { folders, type Manifest, nameOf, render, renderCopy } from './render.ts';
 
 const versions = globSync('schemas/*.json', { cwd: import.meta.dirname }).toSorted();
 const rendered = new Map(folders.map((folder) => [folder, render(folder)]));
@@ -13,7 +13,7 @@ const judges = versions.map((file) => {
   ajv.addSchema(JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')), 'kubernetes');
   const problemsOf = (manifest: Manifest): string[] => {
     const kind = `${manifest.apiVersion}/${manifest.kind}`;
-    const others = certManagerSchemas[kind];
+    const others = customSchemas[kind];
     const validate = others
       ? ajv.compile(others)
       : ajv.getSchema(`kubernetes#/definitions/${kind.replaceAll('/', '~1')}`);
@@ -41,6 +41,17 @@ describe.each(judges)('Kubernetes %s', (_version, problemsOf) => {
   it.each(folders)('accepts %s', (folder) => {
     const manifests = rendered.get(folder) as Manifest[];
     expect(manifests.length).toBeGreaterThan(2);
+    expect(manifests.flatMap(problemsOf)).toEqual([]);
+  });
+
+  it('accepts a copy of the overlay production with the other components', () => {
+    const manifests = renderCopy([
+      ['kustomization.yaml', 'components/ingress #', 'components/gateway-api #'],
+      ['kustomization.yaml', '# - ../../../observability', '- ../../../observability'],
+      ['kustomization.yaml', '# - ../../components/pull-secret', '- ../../components/pull-secret'],
+    ]);
+    const kinds = manifests.map(({ kind }) => kind);
+    expect(kinds).toEqual(expect.arrayContaining(['HTTPRoute', 'ServiceMonitor', 'PrometheusRule']));
     expect(manifests.flatMap(problemsOf)).toEqual([]);
   });
 

@@ -53,7 +53,8 @@ export const placeName = ({ where, name, steps }: Place) => `${where} ${steps.le
 type Documented = {
   parameters?: Parameter[];
   'x-user-context'?: boolean;
-  security: { oauth2: string[] }[];
+  /** The last way is the authorization code flow, which every operation takes. */
+  security: { authorization_code: string[] }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, { content?: { 'application/json'?: { schema: Schema } } }>;
 };
@@ -62,10 +63,33 @@ const file = resolve(import.meta.dirname, '../../../docs/openapi.json');
 
 /** All operations of the document. */
 export function readOperations(): Operation[] {
-  const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { paths: Record<string, Record<string, Documented>> };
-  return Object.entries(paths).flatMap(([address, operations]) =>
-    Object.entries(operations).map(([verb, documented]) => describe(address.replace('/api/v1', ''), verb, documented)),
-  );
+  const paths = readPaths();
+  return Object.entries(paths)
+    .filter(([address]) => address.startsWith('/api/v1/'))
+    .flatMap(([address, operations]) =>
+      Object.entries(operations).map(([verb, documented]) =>
+        describe(address.replace('/api/v1', ''), verb, documented),
+      ),
+    );
+}
+
+type Paths = Record<string, Record<string, Documented>>;
+
+// With the named schemas in the places that refer to them.
+function readPaths(): Paths {
+  const { paths, components } = JSON.parse(readFileSync(file, 'utf8')) as {
+    paths: Paths;
+    components: { schemas: Record<string, Schema> };
+  };
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref, ...rest } = value as { $ref?: string };
+    const name = /^#\/components\/schemas\/(\w+)$/.exec($ref ?? '')?.[1];
+    const members = { ...(name === undefined ? {} : components.schemas[name]), ...rest };
+    return Object.fromEntries(Object.entries(members).map(([key, member]) => [key, resolve(member)]));
+  };
+  return resolve(paths) as Paths;
 }
 
 function describe(path: string, verb: string, documented: Documented): Operation {
@@ -79,7 +103,7 @@ function describe(path: string, verb: string, documented: Documented): Operation
     method,
     path,
     needsUser: documented['x-user-context'] === true,
-    scope: documented.security[0]?.oauth2[0] as string,
+    scope: documented.security.at(-1)?.authorization_code[0] as string,
     parameters,
     ...(content['application/json'] ? { body: content['application/json'].schema } : {}),
     takesFile: 'application/octet-stream' in content,

@@ -1,6 +1,6 @@
 // The kind of identifier at each place. A place without a declaration here fails its test, so that
 // no endpoint is omitted.
-import type { Place } from './operations.ts';
+import type { Operation, Place } from './operations.ts';
 
 /**
  * The resources of both accounts (twins.ts); equal wherever two accounts may use the same name, key
@@ -96,8 +96,11 @@ const byName: Record<string, Kind> = {
   uuid: 'table definition uuid',
 };
 
-/** Never looked up: a caller's own texts, which two accounts may choose alike. */
-const labels = new Set(['header Idempotency-Key', 'body correlation_code']);
+/**
+ * Never looked up in more than the named table: a caller's own texts, which two accounts may choose
+ * alike.
+ */
+const labels = new Set(['header Idempotency-Key', 'body correlation_code', 'query key']);
 
 const segmentBefore = ({ operation, name }: Place) =>
   operation.path.split('/').at(operation.path.split('/').indexOf(`{${name}}`) - 1) as string;
@@ -135,10 +138,16 @@ export function unusedDeclarations(places: Place[]): string[] {
 export function companionsOf({ operation: { path }, where, name }: Place, kind: Kind): Record<string, Kind> {
   if (where === 'path' && kind === 'table definition key') return { branch_id: 'main branch' };
   if (name === 'branch_id' && path.startsWith('/table_definitions/{id}')) return { id: 'key of both' };
-  if (name === 'branch_id' && path.startsWith('/table_data')) return { table_definition_key: 'key of both' };
-  if (name === 'table_definition_key' && path.startsWith('/table_data')) return { branch_id: 'main branch' };
+  if (name === 'branch_id' && takesTableKey(path)) return { table_definition_key: 'key of both' };
+  if (name === 'table_definition_key' && takesTableKey(path)) return { branch_id: 'main branch' };
   return {};
 }
+
+/** Whether a request must name a table: lists of other resources may leave it out. */
+export const needsTable = ({ item, path }: Operation) => !item || path.startsWith('/table_data');
+
+const takesTableKey = (path: string) =>
+  /^\/(table_data|column_definitions|import_mappings|imports\/\{id\}\/tables)/.test(path);
 
 /**
  * Refused on plans with branching before any look-up; the account on a plan without it tries them.

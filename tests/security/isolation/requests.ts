@@ -3,7 +3,7 @@
 import type { Api } from '@almanac/api-client/api';
 import { unique } from '@almanac/testkit/system/builders';
 import { alternativeName, type Operation, type Parameter, type Place, type Schema } from './operations.ts';
-import { companionsOf, type Kind, kindsAt } from './places.ts';
+import { companionsOf, type Kind, kindsAt, needsTable } from './places.ts';
 import type { Owned } from './twins.ts';
 
 export type Request = { method: string; path: string; body?: unknown };
@@ -24,6 +24,7 @@ const samples: Record<string, () => unknown> = {
   first_name: () => `Sample ${unique()}`,
   redirect_uri: () => 'https://sample.example/callback',
   record: () => ({ code: unique().slice(0, 8), name: 'sample' }),
+  key: () => ({ code: 'S' }),
   endRow: () => 10,
   resource_type: () => 'domain',
   keep_previous: () => true,
@@ -72,7 +73,11 @@ class RequestMaker {
     const path = operation.path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(this.parameter(name)));
     const query = operation.parameters
       .filter((parameter) => parameter.in === 'query' && this.isSent(parameter))
-      .map(({ name }) => [name, String(this.parameter(name))]);
+      .flatMap(({ name, schema }) => {
+        const value = this.parameter(name);
+        if (schema.type !== 'object') return [[name, String(value)]];
+        return Object.entries(value as unknown as object).map(([inner, own]) => [`${name}[${inner}]`, String(own)]);
+      });
     for (const { place, values } of this.choices) {
       if (place.where !== 'filter') continue;
       query.push(['q', `${place.name}:eq:${values[0]}`]);
@@ -101,7 +106,7 @@ class RequestMaker {
     const { parameters, body } = this.operation;
     const has = (other: string) =>
       body?.properties?.[other] !== undefined || parameters.some((each) => each.name === other && each.in === 'query');
-    if (name !== 'table_definition_id' || !has('table_definition_key')) return false;
+    if (name !== 'table_definition_id' || !has('table_definition_key') || !needsTable(this.operation)) return false;
     const isByKey =
       'table_definition_key' in this.companions ||
       this.choices.some(({ place }) => place.name === 'table_definition_key' && place.where !== 'filter');
@@ -128,7 +133,7 @@ class RequestMaker {
         const isResource = schema.properties?.[name]?.properties !== undefined;
         if (!isResource) return [[name, value]];
         const suffix = (own: unknown) => (Array.isArray(own) ? '[]' : '');
-        return Object.entries(value as object).map(([inner, own]) => [
+        return Object.entries(value as unknown as object).map(([inner, own]) => [
           form === 'flat' ? inner : `${name}[${inner}]${suffix(own)}`,
           own,
         ]);

@@ -253,6 +253,8 @@ class Maker {
     const column_mappings = [{ source_column: this.mark, target_column: 'name' }];
     const import_mapping = { name: `Mapping ${word}`, column_mappings };
     const mapping = await user.post<Made>('/import_mappings', { table_definition_id, import_mapping });
+    const onlyMapping = { table_definition_id: this.lone.id, import_mapping: { name: `Only ${this.mark}` } };
+    await user.post('/import_mappings', onlyMapping);
     const branch_id = this.owned['main branch'];
     await user.post('/imports', { branch_id, correlation_code: this.mark });
     const { id } = await user.post<Made>('/imports', { branch_id, correlation_code: `code ${word}` });

@@ -273,6 +273,16 @@ export const probes: Record<string, Probe> = {
       endRow: 10,
     }),
   ),
+  'GET /table_data/by_key': reads(({ tableId }) => `/table_data/by_key?table_definition_id=${tableId}&key[code]=A`),
+  'PUT /table_data/by_key': sends(
+    () => '/table_data/by_key',
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, record: { code: 'A', nonsense: 1 } }),
+  ),
+  'DELETE /table_data/by_key': reads(
+    ({ tableId }) => `/table_data/by_key?table_definition_id=${tableId}&key[code]=never`,
+    404,
+  ),
   'GET /table_data/{id}': reads(({ tableId, rowId }) => `/table_data/${rowId}?table_definition_id=${tableId}`),
   'GET /table_data/{id}/history': reads(
     ({ tableId, rowId }) => `/table_data/${rowId}/history?table_definition_id=${tableId}`,

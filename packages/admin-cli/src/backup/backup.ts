@@ -6,25 +6,45 @@ import { root } from '@almanac/embedded/home';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import pg from 'pg';
 import { OperatorError } from '../operator.ts';
+import { dumpDatabase, SchemaChanged } from './dump/dump-database.ts';
 import { type HeldDatabase, holdInstant, type Instant } from './instant.ts';
 import { type DumpedDatabase, type Manifest, writeManifest } from './manifest.ts';
 import { backupObjects } from './objects.ts';
 import type { Places } from './places.ts';
-import { dumpDatabase } from './postgres-programs.ts';
 
-/** Fills an empty or new folder. A failure leaves the folder as it was. */
+const mostInstants = 10;
+
+/** Fills an empty or new folder. A failure leaves it empty. */
 export async function backup(places: Places, folder: string): Promise<Manifest> {
   makeEmptyFolder(folder);
-  let instant: Instant | undefined;
   try {
-    instant = await holdInstant(places.databases);
-    // All in parallel: pg_dump locks a database's tables when it begins; until then they may be
-    // dropped.
-    const dumping = instant.databases.map((database) => dump(places, database, folder));
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await backupOnce(places, folder);
+      } catch (error) {
+        if (!(error instanceof SchemaChanged)) throw error;
+        if (attempt === mostInstants)
+          throw new OperatorError(
+            `In ${mostInstants} attempts a table of ${error.message} was changed in the very moment: take the backup when less is deployed.`,
+          );
+        clear(folder);
+      }
+    }
+  } catch (error) {
+    clear(folder);
+    throw error;
+  }
+}
+
+async function backupOnce(places: Places, folder: string): Promise<Manifest> {
+  const instant = await holdInstant(places.databases);
+  try {
+    // All in parallel: tables may be changed until the dump of their database has locked them.
+    const dumping = instant.databases.map((database) => dump(database, folder));
     const copying = copyObjects(places, instant, folder);
     await Promise.allSettled([...dumping, copying]); // wait for all, so that none writes after another has failed
     const manifest: Manifest = {
-      format: 1,
+      format: 2,
       almanac: readVersion(),
       taken_at: instant.at.toISOString(),
       is_settled: instant.isSettled,
@@ -33,11 +53,8 @@ export async function backup(places: Places, folder: string): Promise<Manifest> 
     };
     writeManifest(folder, manifest);
     return manifest;
-  } catch (error) {
-    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
-    throw error;
   } finally {
-    await instant?.release();
+    await instant.release();
   }
 }
 
@@ -46,11 +63,15 @@ function makeEmptyFolder(folder: string): void {
   if (readdirSync(folder).length > 0) throw new OperatorError(`${folder} is not empty: name a new folder.`);
 }
 
-async function dump({ programs }: Places, database: HeldDatabase, folder: string): Promise<DumpedDatabase> {
-  const { name, url, snapshot, serverVersion } = database;
-  const file = `${name}.dump`;
-  const checked = await dumpDatabase({ url, snapshot, programs }, join(folder, file));
-  return { name, file, ...checked, server_version: serverVersion };
+function clear(folder: string): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
+async function dump(database: HeldDatabase, folder: string): Promise<DumpedDatabase> {
+  const { name, serverVersion } = database;
+  const file = `${name}.sql.gz`;
+  const { leftOut, ...checked } = await dumpDatabase(database, join(folder, file));
+  return { name, file, ...checked, server_version: serverVersion, left_out: leftOut };
 }
 
 async function copyObjects({ store }: Places, { databases }: Instant, folder: string): Promise<Manifest['objects']> {

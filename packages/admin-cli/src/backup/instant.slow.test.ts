@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, createTestDatabase, startPostgres, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
 import { holdInstant } from './instant.ts';
-import { libpqEnvironment } from './postgres-programs.ts';
 
 const anyInstant = { quietMs: 0, settleWithinMs: 0, withinMs: 120_000 };
 const lateMs = 20;
@@ -129,18 +128,5 @@ describe('one instant of two servers', () => {
       /^The database of far can't be reached/,
     );
     await expect(holdInstant([away], anyInstant)).rejects.not.toThrow(/s3cret/);
-  });
-});
-
-it("gives a connection to PostgreSQL's programs by variables", () => {
-  const url = 'postgres://al%40manac:p%2Fw@[::1]:5433/my%20db?sslmode=verify-full&sslrootcert=/ca.pem';
-  expect(libpqEnvironment(url)).toEqual({
-    PGHOST: '::1',
-    PGPORT: '5433',
-    PGUSER: 'al@manac',
-    PGPASSWORD: 'p/w',
-    PGDATABASE: 'my db',
-    PGSSLMODE: 'verify-full',
-    PGSSLROOTCERT: '/ca.pem',
   });
 });

@@ -3,10 +3,9 @@
 // ended in between, every snapshot shows the moment of the last one. Otherwise all are taken again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import pg from 'pg';
-import { quietName } from '../../../../services/data/src/postgres/pools.ts';
+import type pg from 'pg';
 import { OperatorError } from '../operator.ts';
-import type { Database } from './places.ts';
+import { connect, type Database } from './dump/connect.ts';
 
 /**
  * A database as of the instant: `sql` reads in the snapshot, which other sessions can import by
@@ -56,25 +55,6 @@ export async function holdInstant(databases: Database[], patience: Patience = us
     await release();
     throw error;
   }
-}
-
-async function connect({ name, url }: Database): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    // Read only, so that high-water marks of incremental exports don't wait for it.
-    application_name: quietName,
-    connectionTimeoutMillis: 10_000,
-    statement_timeout: 0,
-    idle_in_transaction_session_timeout: 0,
-    keepAlive: true,
-  });
-  client.on('error', () => {}); // the next statement fails
-  try {
-    await client.connect();
-  } catch (error) {
-    throw new OperatorError(`The database of ${name} can't be reached: ${(error as Error).message}`);
-  }
-  return client;
 }
 
 async function findInstant(sessions: Session[], patience: Patience): Promise<Omit<Instant, 'release'>> {

@@ -4,14 +4,19 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { writeJson } from '@almanac/embedded/home';
 import { OperatorError } from '../operator.ts';
-import { type Checked, counter } from './postgres-programs.ts';
+import { type Checked, counter } from './dump/checked.ts';
 
 export type StoredFile = Checked & { file: string };
 
-export type DumpedDatabase = StoredFile & { name: string; server_version: string };
+export type DumpedDatabase = StoredFile & {
+  name: string;
+  server_version: string;
+  /** What is not Almanac's and not in the dump, such as an operator's own types. */
+  left_out: string[];
+};
 
 export type Manifest = {
-  format: 1;
+  format: 2;
   almanac: string;
   taken_at: string;
   /** False: some messages may have been only on the bus. */
@@ -28,12 +33,17 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   writeJson(nameOf(folder), manifest);
 }
 
+/** Whether a backup in this folder is whole. */
+export const isFinished = (folder: string): boolean => existsSync(nameOf(folder));
+
 /** Reads the manifest and checks its files; objects are checked while they are read. */
 export async function readManifest(folder: string): Promise<Manifest> {
-  if (!existsSync(nameOf(folder))) throw new OperatorError(`There is no finished backup in ${folder}.`);
+  if (!isFinished(folder)) throw new OperatorError(`There is no finished backup in ${folder}.`);
   const manifest = JSON.parse(readFileSync(nameOf(folder), 'utf8')) as Manifest;
-  if (manifest.format !== 1)
-    throw new OperatorError(`This release can't read backups of the format ${manifest.format}.`);
+  if (manifest.format !== 2)
+    throw new OperatorError(
+      `This release can't read backups of the format ${manifest.format}: restore it with release ${manifest.almanac}, then upgrade.`,
+    );
   for (const file of [...manifest.databases, manifest.objects.list]) await requireWhole(folder, file);
   return manifest;
 }

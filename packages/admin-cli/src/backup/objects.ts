@@ -13,8 +13,8 @@ import {
   requireKey,
 } from '../../../../services/jobs/src/files/object-store/object-store.ts';
 import { OperatorError } from '../operator.ts';
+import { type Checked, counter } from './dump/checked.ts';
 import type { StoredFile } from './manifest.ts';
-import { type Checked, counter } from './postgres-programs.ts';
 
 const listName = 'objects.ndjson';
 const pageSize = 1_000;

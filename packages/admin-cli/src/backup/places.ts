@@ -6,15 +6,11 @@ import { ConfigReader, type Environment, readDatabaseUrl } from '@almanac/servic
 import { readDatabaseUrls } from '../../../../services/data/src/config.ts';
 import { createObjectStore } from '../../../../services/jobs/src/files/object-store/create-object-store.ts';
 import type { ObjectStore } from '../../../../services/jobs/src/files/object-store/object-store.ts';
-
-/** One database; `name` is its service, further clusters of data are `data.<cluster>`. */
-export type Database = { name: string; url: string };
+import type { Database } from './dump/connect.ts';
 
 export type Places = {
   databases: Database[];
   store: ObjectStore;
-  /** The folder of PostgreSQL's programs; by default those on the PATH. */
-  programs: string | undefined;
 };
 
 const services = ['billing', 'data', 'identity', 'jobs', 'metadata'] as const;
@@ -30,7 +26,6 @@ export function readPlaces(env: Environment): Places {
   return {
     databases,
     store: createObjectStore({ url, publicUrl: '', signingKey: neverSigns }),
-    programs: env.ALMANAC_POSTGRES_PROGRAMS || undefined,
   };
 }
 

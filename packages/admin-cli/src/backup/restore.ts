@@ -2,12 +2,12 @@
 // the databases, jobs' last.
 import { join } from 'node:path';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import pg from 'pg';
 import { OperatorError } from '../operator.ts';
+import { connect, type Database } from './dump/connect.ts';
+import { restoreDatabase } from './dump/dump-database.ts';
 import { type DumpedDatabase, type Manifest, readManifest } from './manifest.ts';
 import { renameEtags, restoreObjects } from './objects.ts';
-import type { Database, Places } from './places.ts';
-import { restoreDatabase } from './postgres-programs.ts';
+import type { Places } from './places.ts';
 
 /**
  * Restores into empty databases. Refuses a damaged backup or a database in use before any change.
@@ -21,7 +21,7 @@ export async function restore(places: Places, folder: string): Promise<Manifest>
     const renamed = await restoreObjects(places.store, folder, manifest.objects.list);
     for (const database of places.databases.toSorted(jobsLast)) {
       const { file } = manifest.databases.find(({ name }) => name === database.name) as DumpedDatabase;
-      await restoreDatabase({ url: database.url, programs: places.programs }, join(folder, file));
+      await restoreDatabase(database, join(folder, file));
       await onDatabase(database, async (sql) => {
         if (database.name === 'jobs') await renameEtags(sql, renamed);
         await sql('analyze');
@@ -44,14 +44,8 @@ function requireSameDatabases(databases: Database[], manifest: Manifest): void {
     );
 }
 
-async function onDatabase<T>({ name, url }: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, statement_timeout: 0 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-  } catch (error) {
-    throw new OperatorError(`The database of ${name} can't be reached: ${(error as Error).message}`);
-  }
+async function onDatabase<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const client = await connect(database);
   try {
     return await work(pgSql(client));
   } finally {

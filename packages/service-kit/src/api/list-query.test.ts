@@ -96,6 +96,15 @@ describe('readListQuery', () => {
     expect(errors({ q })[0]).toMatch(/^q/);
   });
 
+  it('takes a comma for a part of a text, and says how values are separated elsewhere', () => {
+    expect(query({ q: 'name:in:a,b|c' }).conditions).toMatchObject([{ operator: 'in', values: ['a,b', 'c'] }]);
+    expect(errors({ q: 'id:in:1,2' })).toEqual([
+      'q: 1,2 is no integer, which id is.',
+      'q: in takes values separated by |, as in id:in:1|2|3.',
+    ]);
+    expect(errors({ q: 'id:eq:1,2' })).toHaveLength(1);
+  });
+
   it('reads times with and without an offset', () => {
     expect(
       query({ q: ['created_at:gt:2024-02-29', 'created_at:lt:2024-02-29T23:30:00+01:00'] }).conditions,

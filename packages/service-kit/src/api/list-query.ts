@@ -70,7 +70,8 @@ export const listParameters = {
     .meta({
       type: 'array',
       items: { type: 'string' },
-      description: '`field:operator:value`, repeatable (all must hold); a bare word searches the name.',
+      description:
+        '`field:operator:value`, repeatable (all must hold); a bare word searches the name. Operators: eq, not_eq, contains, not_contains, starts_with, ends_with, gt, gte, lt, lte, in (values separated by `|`), null, not_null (docs/how-to/filter-lists.md).',
     }),
 };
 
@@ -150,8 +151,17 @@ function readValue(text: string, type: Kind, field: string, operator: Operator):
     const time = readMoment(text, operator);
     if (time) return time;
   }
-  throw new ServiceError('bad_request', `q: ${text.slice(0, 80)} is no ${type}, which ${field} is.`);
+  throw new ServiceError('bad_request', [
+    `q: ${text.slice(0, 80)} is no ${type}, which ${field} is.`,
+    ...separatorHint(operator, text),
+  ]);
 }
+
+/**
+ * The sentence for a list with commas, which may be part of a text: only `|` separates values.
+ */
+export const separatorHint = (operator: Operator, text: string): string[] =>
+  operator === 'in' && text.includes(',') ? ['q: in takes values separated by |, as in id:in:1|2|3.'] : [];
 
 /**
  * Reads the operand of a comparison of times: an instant, or a day, which means its first instant.
@@ -177,12 +187,16 @@ export function page<T>(data: T[], list: ListQuery, totalCount: number): Page<T>
   };
 }
 
-/** The schema of a collection's answer, for the OpenAPI document. */
+/** Where in a collection a page is. */
+export const pageMetaSchema = z
+  .object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() })
+  .meta({ id: 'PageMeta', description: 'Where in the collection this page is.' });
+
+/** The schema of a collection's answer, for the OpenAPI document: a `DomainPage` of `Domain`s. */
 export function pageSchema<T extends z.ZodType>(item: T) {
-  return z.object({
-    data: z.array(item),
-    meta: z.object({ page: z.int(), per_page: z.int(), total_count: z.int(), total_pages: z.int() }),
-  });
+  const name = z.globalRegistry.get(item)?.id;
+  if (name === undefined) throw new Error('The items of a page need a name: meta({ id }).');
+  return z.object({ data: z.array(item), meta: pageMetaSchema }).meta({ id: `${name}Page` });
 }
 
 /**

@@ -1,48 +1,52 @@
 // Builds the OpenAPI 3.1 document from the schemas of the routes. Each service serves its fragment,
 // the gateway merges them.
 import { z } from 'zod';
+import { type ErrorKind, ServiceError } from '../errors.ts';
+import { type Examples, withExamples } from '../openapi/examples.ts';
+import { asNamed, asSchema, type Json, type NamedSchemas } from '../openapi/named-schemas.ts';
+import { describePathParameter, operationIdOf, pascal } from '../openapi/operation-id.ts';
 import { type Route, requiredScope } from './route.ts';
 
-type Json = Record<string, unknown>;
-export type OpenApiDocument = {
-  openapi: string;
-  info: Json;
+export type OpenApiFragment = {
   paths: Record<string, Record<string, Json>>;
-  components: Json;
-} & Json;
-
-const asSchema = (schema: z.ZodType, io: 'input' | 'output'): Json => {
-  const { $schema: _ignored, ...rest } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    target: 'draft-2020-12',
-  }) as Json;
-  return rest;
+  components?: { schemas: NamedSchemas };
 };
+export type OpenApiDocument = OpenApiFragment & { openapi: string; info: Json; components: Json } & Json;
 
-const errorAnswer = (description: string): Json => ({
-  description,
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-});
+/** A route with what names it in the document. */
+type Declared = Route & { operationId: string };
 
-const laterAnswer = (description: string): Json => ({
-  ...errorAnswer(description),
+/** An answer of the kind; the sentence is one that callers get. */
+function errorAnswer(kind: ErrorKind, description: string, sentence: string): Json {
+  const schema = { $ref: '#/components/schemas/Error' };
+  return { description, content: { 'application/json': { schema, example: new ServiceError(kind, sentence).body } } };
+}
+
+const laterAnswer = (...given: Parameters<typeof errorAnswer>): Json => ({
+  ...errorAnswer(...given),
   headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
 });
 
-const refusalAnswer = ({ refusal }: Route): Json => {
+function refusalAnswer({ refusal, operationId, attributes }: Declared, named: NamedSchemas): Json {
   const description = 'A rule is broken; every problem is listed.';
-  if (!refusal) return errorAnswer(description);
-  const schema = z.strictObject({ error: z.string(), errors: z.array(z.string()), ...refusal });
-  return { description, content: { 'application/json': { schema: asSchema(schema, 'output') } } };
-};
+  const answer = attributes?.name
+    ? errorAnswer('validation_failed', description, "Name can't be blank")
+    : errorAnswer('wrong_state', description, 'The state that it is in does not allow this.');
+  if (!refusal) return answer;
+  const shape = z.strictObject({ error: z.string(), errors: z.array(z.string()), ...refusal });
+  const schema = asNamed(asSchema(shape, 'output', named), `${pascal(operationId)}Refusal`, named);
+  const { content } = answer as { content: { 'application/json': Json } };
+  return { description, content: { 'application/json': { ...content['application/json'], schema } } };
+}
 
-function parameters(declared: Route): Json[] {
+function parameters(declared: Declared, named: NamedSchemas): Json[] {
   const of = (shape: z.ZodRawShape | undefined, where: 'path' | 'query') =>
     Object.entries(shape ?? {}).map(([name, schema]) => {
-      const { description, ...json } = asSchema(schema as z.ZodType, 'input');
+      const { description, ...json } = asSchema(schema as z.ZodType, 'input', named);
       const required = where === 'path' || !(schema as z.ZodType).safeParse(undefined).success;
-      return { name, in: where, required, schema: json, ...(description ? { description } : {}) };
+      const style = json.type === 'object' ? { style: 'deepObject', explode: true } : {};
+      const words = description ?? (where === 'path' ? describePathParameter(declared.path, name) : undefined);
+      return { name, in: where, required, ...style, schema: json, ...(words ? { description: words } : {}) };
     });
   const headers = Object.entries(declared.requestHeaders ?? {}).map(([name, description]) => ({
     name,
@@ -54,113 +58,191 @@ function parameters(declared: Route): Json[] {
   return [...of(declared.params, 'path'), ...of(declared.query, 'query'), ...headers];
 }
 
-function requestBody(declared: Route): Json | undefined {
+function requestBody(declared: Declared, named: NamedSchemas): Json | undefined {
   if (declared.raw)
     return {
       required: true,
       content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
     };
-  const attributes: z.ZodRawShape =
-    declared.attributes && declared.resource
-      ? { [declared.resource]: z.strictObject(declared.attributes) }
-      : (declared.attributes ?? {});
-  const shape = { ...(declared.body ?? {}), ...attributes };
+  const shape = { ...(declared.body ?? {}), ...attributesOf(declared) };
   if (Object.keys(shape).length === 0) return undefined;
-  const schema = z.strictObject(shape);
-  const required = declared.attributes !== undefined || !schema.safeParse({}).success;
+  const body = z.strictObject(shape);
+  const required = declared.attributes !== undefined || !body.safeParse({}).success;
+  const schema = asNamed(asSchema(body, 'input', named), requestNameOf(declared), named);
   const { example } = declared;
-  const content = { schema: asSchema(schema, 'input'), ...(example ? { example } : {}) };
-  return { required, content: { 'application/json': content } };
+  return { required, content: { 'application/json': { schema, ...(example ? { example } : {}) } } };
 }
 
-function operation(declared: Route, service: string): Json {
-  const status = String(declared.status ?? 200);
-  const success: Json = { description: status === '204' ? 'Done.' : 'Success.' };
-  if (declared.response) success.content = { 'application/json': { schema: asSchema(declared.response, 'output') } };
-  if (declared.produces) success.content = { [declared.produces]: { schema: { type: 'string' } } };
-  const body = requestBody(declared);
+// `sendDeploymentRequest` takes a `SendDeploymentRequest`.
+const requestNameOf = ({ operationId }: Declared) => `${pascal(operationId).replace(/Request$/, '')}Request`;
+
+// `NewDomain` creates a domain, `DomainChanges` changes one.
+function attributesOf({ method, resource, attributes }: Declared): z.ZodRawShape {
+  if (!attributes || !resource) return attributes ?? {};
+  const name = method === 'POST' ? `New${pascal(resource)}` : `${pascal(resource)}Changes`;
+  return { [resource]: z.strictObject(attributes).meta({ id: name }) };
+}
+
+function successAnswer(declared: Declared, named: NamedSchemas): Json {
+  const description = declared.status === 204 ? 'Done.' : 'Success.';
+  if (declared.produces) return { description, content: { [declared.produces]: { schema: { type: 'string' } } } };
+  if (!declared.response) return { description };
+  const name = `${pascal(declared.operationId)}Result`;
+  const schema = asNamed(asSchema(declared.response, 'output', named), name, named);
+  return { description, content: { 'application/json': { schema } } };
+}
+
+/** The words of the declaration, with what it demands of the caller. */
+function describe({ description, user, branching }: Declared): string {
+  return [
+    description,
+    ...(user
+      ? ['**Needs a person**: a token of the authorization code flow. A token of client credentials is 401.']
+      : []),
+    ...(branching ? ['Needs a plan with branching; on others it is 403.'] : []),
+  ].join('\n\n');
+}
+
+function operation(declared: Declared, service: string, named: NamedSchemas): Json {
+  const { method, operationId, user } = declared;
+  const body = requestBody(declared, named);
+  const scopes = [requiredScope(declared)];
   return {
-    operationId: `${declared.method.toLowerCase()}${declared.path.replace(/[{}]/g, '').replace(/[/_](\w)/g, (_m, c: string) => c.toUpperCase())}`,
+    operationId,
     tags: [declared.tag],
     summary: declared.summary,
-    ...(declared.description ? { description: declared.description } : {}),
-    security: [{ oauth2: [requiredScope(declared)] }],
+    description: describe(declared),
+    security: [...(user ? [] : [{ client_credentials: scopes }]), { authorization_code: scopes }],
     'x-service': service,
     ...(declared.extension ? { 'x-extension': true } : {}),
-    ...(declared.user ? { 'x-user-context': true } : {}),
-    parameters: parameters(declared),
+    ...(user ? { 'x-user-context': true } : {}),
+    parameters: parameters(declared, named),
     ...(body ? { requestBody: body } : {}),
     responses: {
-      [status]: success,
-      '400': errorAnswer('Missing or invalid parameters.'),
-      '401': errorAnswer('Invalid or missing token, or no user context where one is needed.'),
-      ...(declared.method === 'GET' ? {} : { '402': errorAnswer('Billing overdue; writes are blocked.') }),
-      '403': errorAnswer('The scope or the right is missing.'),
-      '404': errorAnswer('No such resource in this account.'),
-      ...(declared.requestHeaders?.['If-Match']
-        ? { '412': errorAnswer('Changed since: If-Match does not match.') }
-        : {}),
-      ...(body ? { '413': errorAnswer('The body is larger than the limit.') } : {}),
-      ...(body && !declared.raw ? { '415': errorAnswer('The body is no application/json in UTF-8.') } : {}),
-      ...(declared.method === 'GET' ? {} : { '422': refusalAnswer(declared) }),
-      '429': laterAnswer(
-        "The month's allowance is used up (`API allowance exceeded`), or the account makes too many calls at once or in ten seconds (`Too many requests`).",
+      [String(declared.status ?? 200)]: successAnswer(declared, named),
+      ...(declared.mayCreate ? { '201': { ...successAnswer(declared, named), description: 'Created.' } } : {}),
+      '400': errorAnswer(
+        'bad_request',
+        'Missing or invalid parameters.',
+        body && !declared.raw ? 'The body must be a JSON object.' : 'The query is not valid UTF-8.',
       ),
-      '500': errorAnswer('Something failed on the side of the service.'),
-      '503': laterAnswer('Currently unavailable; try again.'),
+      '401': errorAnswer(
+        'unauthenticated',
+        user ? 'Invalid or missing token, or a token without a person.' : 'Invalid or missing token.',
+        'Invalid token',
+      ),
+      ...(method === 'GET'
+        ? {}
+        : { '402': errorAnswer('payment_overdue', 'Billing overdue; writes are blocked.', 'Payment is overdue.') }),
+      '403': errorAnswer(
+        'forbidden',
+        'The scope or the right is missing.',
+        `Insufficient scope. Required: ${requiredScope(declared)}`,
+      ),
+      '404': errorAnswer(
+        'not_found',
+        'No such resource in this account.',
+        `${declared.tag.replace(/s$/, '')} not found`,
+      ),
+      ...(declared.requestHeaders?.['If-Match']
+        ? {
+            '412': errorAnswer(
+              'precondition_failed',
+              'Changed since: If-Match or If-None-Match does not match.',
+              'The record has been changed since it was read (If-Match).',
+            ),
+          }
+        : {}),
+      ...(body
+        ? {
+            '413': errorAnswer('too_large', 'The body is larger than the limit.', 'The body is larger than the limit.'),
+          }
+        : {}),
+      ...(body && !declared.raw
+        ? {
+            '415': errorAnswer(
+              'unsupported_media_type',
+              'The body is no application/json in UTF-8.',
+              'Send the body as application/json in UTF-8.',
+            ),
+          }
+        : {}),
+      ...(method === 'GET' ? {} : { '422': refusalAnswer(declared, named) }),
+      '429': laterAnswer(
+        'allowance_exceeded',
+        "The month's allowance is used up (`API allowance exceeded`), or the account makes too many calls at once or in ten seconds (`Too many requests`).",
+        "This month's allowance of API calls is used up.",
+      ),
+      '500': errorAnswer(
+        'internal',
+        'Something failed on the side of the service.',
+        'Something went wrong on our side. The request id helps us find it.',
+      ),
+      '503': laterAnswer(
+        'unavailable',
+        'Currently unavailable; try again.',
+        'The service is not available; try again.',
+      ),
     },
   };
 }
 
-/** The fragment of one service. */
-export function openApiFragment(service: string, routes: Route[]): Pick<OpenApiDocument, 'paths'> {
-  const paths: OpenApiDocument['paths'] = {};
-  for (const declared of routes) {
-    const path = `/api/v1${declared.path}`;
-    paths[path] = { ...paths[path], [declared.method.toLowerCase()]: operation(declared, service) };
+const isList = ({ method, query }: Route) => method === 'GET' && query?.page !== undefined;
+
+/** The fragment of one service; `more` describes what it serves beside declared routes. */
+export function openApiFragment(
+  service: string,
+  routes: Route[],
+  more: OpenApiFragment = { paths: {} },
+): OpenApiFragment {
+  const paths: OpenApiFragment['paths'] = {};
+  const schemas: NamedSchemas = {};
+  for (const route of routes) {
+    const operationId = route.operationId ?? operationIdOf({ ...route, isList: isList(route) });
+    const path = `/api/v1${route.path}`;
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: operation({ ...route, operationId }, service, schemas),
+    };
   }
-  return { paths };
+  return { paths: { ...paths, ...more.paths }, components: { schemas: { ...schemas, ...more.components?.schemas } } };
 }
 
-/** Merges the fragments into one document, with the paths in alphabetical order. */
-export function mergeOpenApi(fragments: Pick<OpenApiDocument, 'paths'>[], serverUrl: string): OpenApiDocument {
-  const merged: OpenApiDocument['paths'] = {};
+const sorted = <T>(members: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const scopes = {
+  api: 'Full access',
+  'api:read': 'GET and HEAD',
+  'api:write': 'POST, PATCH, PUT',
+  'api:delete': 'DELETE',
+  'api:admin': 'Administrative operations',
+};
+
+/**
+ * Merges the fragments into one document, with paths and components in alphabetical order.
+ * `examples` were recorded of calls.
+ */
+export function mergeOpenApi(fragments: OpenApiFragment[], serverUrl: string, examples: Examples): OpenApiDocument {
+  const merged: OpenApiFragment['paths'] = {};
   for (const fragment of fragments)
     for (const [path, operations] of Object.entries(fragment.paths)) merged[path] = { ...merged[path], ...operations };
-  const paths = Object.fromEntries(Object.entries(merged).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const scopes = {
-    api: 'Full access',
-    'api:read': 'GET and HEAD',
-    'api:write': 'POST, PATCH, PUT',
-    'api:delete': 'DELETE',
-    'api:admin': 'Administrative operations',
-  };
+  const schemas: NamedSchemas = Object.assign({}, ...fragments.map(({ components }) => components?.schemas));
+  const tokenUrl = `${serverUrl}/oauth/token`;
+  const authorizationUrl = `${serverUrl}/oauth/authorize`;
   return {
     openapi: '3.1.0',
     info: {
       title: 'Almanac REST API',
       version: 'v1',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      description: [
-        'Reference data management: typed tables, controlled change, one API.',
-        'A body may be nested as shown (`{"domain": {"name": "x"}}`), flat (`{"name": "x"}`) or with bracket keys (`{"domain[name]": "x"}`).',
-        'Collections take `page`, `per_page` (at most 1000), `q` (`field:operator:value`, repeatable, or a bare word) and `sort` (`field` or `-field`).',
-        'Decimals and bigints are JSON numbers with all their digits. JSON.parse and most parsers read numbers into doubles and round those of more than 15 digits without telling: where an operation takes them, `exact_numbers=true` or the header `Exact-Numbers: true` makes strings of them.',
-        'Operations marked `x-user-context` need a token of the authorization code flow.',
-        'Every answer carries `X-Request-Id`; counted calls also `X-Allowance-Limit`, `X-Allowance-Remaining` and `X-Allowance-Reset`. GET answers HEAD too.',
-      ].join('\n\n'),
+      description,
     },
     servers: [{ url: serverUrl }],
-    paths,
+    tags,
+    paths: sorted(withExamples(merged, examples)),
     components: {
-      schemas: {
-        Error: {
-          type: 'object',
-          required: ['error', 'errors'],
-          additionalProperties: false,
-          properties: { error: { type: 'string' }, errors: { type: 'array', items: { type: 'string' } } },
-        },
-      },
+      schemas: sorted({ ...schemas, Error: errorSchema }),
       headers: {
         'Retry-After': {
           description: 'Seconds after which it is worth another try.',
@@ -169,14 +251,64 @@ export function mergeOpenApi(fragments: Pick<OpenApiDocument, 'paths'>[], server
         },
       },
       securitySchemes: {
-        oauth2: {
+        client_credentials: {
           type: 'oauth2',
-          flows: {
-            clientCredentials: { tokenUrl: '/oauth/token', scopes },
-            authorizationCode: { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', scopes },
-          },
+          description:
+            'A machine: the client id and the secret of an OAuth application. What it does is not attributed to a person.',
+          flows: { clientCredentials: { tokenUrl, scopes } },
+        },
+        authorization_code: {
+          type: 'oauth2',
+          description: 'A person, who signs in in the browser. What they may do is checked for each call.',
+          flows: { authorizationCode: { authorizationUrl, tokenUrl, refreshUrl: tokenUrl, scopes } },
+        },
+        client: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The client id and the secret of an OAuth application, for the endpoints of OAuth alone.',
         },
       },
     },
   };
 }
+
+const errorSchema = {
+  type: 'object',
+  required: ['error', 'errors'],
+  additionalProperties: false,
+  properties: { error: { type: 'string' }, errors: { type: 'array', items: { type: 'string' } } },
+};
+
+const description = [
+  'Reference data management: typed tables, controlled change, one API.',
+  '**Tokens.** Every call under `/api/v1` carries `Authorization: Bearer <token>`, from `POST /oauth/token`. Most operations take the token of a machine (client credentials) or of a person (authorization code). Those marked "Needs a person" (`x-user-context`) take a person\'s alone, and list only `authorization_code` under `security`.',
+  '**Bodies** are JSON: nested as shown (`{"domain": {"name": "x"}}`), flat (`{"name": "x"}`) or with bracket keys (`{"domain[name]": "x"}`).',
+  '**Lists** take `page`, `per_page` (at most 1000), `q` (`field:operator:value`, repeatable, or a bare word) and `sort` (`field` or `-field`), and answer `data` with `meta`.',
+  '**HEAD.** Every GET answers HEAD too: the same status and headers, without a body. It takes the same scope and counts as a call.',
+  '**Long numbers.** Decimals and bigints are JSON numbers with all their digits. JSON.parse and most parsers read numbers into doubles and round those of more than 15 digits without telling: where an operation takes them, `exact_numbers=true` or the header `Exact-Numbers: true` makes strings of them.',
+  '**Headers.** Every answer carries `X-Request-Id`; counted calls also `X-Allowance-Limit`, `X-Allowance-Remaining` and `X-Allowance-Reset`.',
+  '**Extensions** of the contract are marked `x-extension`.',
+].join('\n\n');
+
+/** The sections of the document, in the order in which a newcomer needs them. */
+const tags = Object.entries({
+  Account: 'The account itself: plan, billing status, calls.',
+  Domains: 'Subjects that tables belong to; rights can be given for a domain.',
+  Branches: 'Places to change definitions and rows apart from what is in service on `main`.',
+  'Table definitions': 'Drafts of tables. A draft is served once it is deployed.',
+  'Column definitions': 'The columns of drafts.',
+  'Deployed table definitions': 'Tables as they are in service.',
+  'Table data': 'The rows of deployed tables.',
+  Deployments: 'Bring drafts of a branch into service, under approval where the branch is protected.',
+  Promotions: 'Merge definitions and rows of one branch into another.',
+  Imports: 'Load files into tables, in the background.',
+  'Import mappings': 'How the columns of a file become those of a table.',
+  Exports: 'Files with the rows of a table, made in the background.',
+  Users: 'The people of the account.',
+  'User groups': 'Groups of people, which hold the rights.',
+  'User group assignments': 'Who is in which group.',
+  Permissions: 'The rights of all groups.',
+  'OAuth applications': 'Programs that may ask for tokens, and their secrets.',
+  'Audit log': 'Who did what.',
+  OAuth: 'Tokens: RFC 6749 with PKCE (RFC 7636), revocation (RFC 7009), introspection (RFC 7662), metadata (RFC 8414).',
+}).map(([name, description]) => ({ name, description }));

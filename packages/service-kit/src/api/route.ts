@@ -28,11 +28,16 @@ export type RouteInput<
   response: ServerResponse;
 };
 
-/** A JSON answer that PostgreSQL has rendered, as text or bytes. It is sent as it is. */
+/**
+ * A JSON answer that PostgreSQL has rendered, as text or bytes. It is sent as it is. `status`:
+ * instead of the route's.
+ */
 export class JsonText {
   readonly text: string | Buffer;
-  constructor(text: string | Buffer) {
+  readonly status: number | undefined;
+  constructor(text: string | Buffer, status?: 201) {
     this.text = text;
+    this.status = status;
   }
 }
 
@@ -46,8 +51,11 @@ export type RouteDeclaration<
   /** Below /api/v1, with `{id}` parameters. */
   path: string;
   tag: string;
+  /** The name of the operation in generated code, where method and path don't give a good one. */
+  operationId?: string;
   summary: string;
-  description?: string;
+  /** What a caller must know beyond the summary. */
+  description: string;
   /** Required instead of the method's scope. */
   scope?: 'api:admin';
   /** Needs a user context (401 for machines). */
@@ -62,14 +70,21 @@ export type RouteDeclaration<
   attributes?: A;
   /** The key under which attributes may be nested, e.g. `domain`. */
   resource?: string;
-  /** A body as the document shows it, with ids that stand for others; tests/contract sends it. */
+  /** A body that works, with ids that stand for others; tests/contract sends it. */
   example?: Record<string, unknown>;
   /** Raw: the handler reads the request's bytes itself (an upload). */
   raw?: boolean;
   bodyLimit?: number;
   status?: 200 | 201 | 204;
+  /** Answers 201 instead, with the same schema, when the call has created the resource. */
+  mayCreate?: boolean;
   /** Request headers the handler understands, for the document: name to description. */
-  requestHeaders?: { 'If-Match'?: string; 'Idempotency-Key'?: string; 'Exact-Numbers'?: string };
+  requestHeaders?: {
+    'If-Match'?: string;
+    'If-None-Match'?: string;
+    'Idempotency-Key'?: string;
+    'Exact-Numbers'?: string;
+  };
   response?: z.ZodType;
   /** The answer is no JSON: the handler writes it to `response` itself. */
   produces?: 'text/csv';

@@ -1,7 +1,7 @@
 // Serves the declared routes on an Express router. The steps of a call: signed context, body,
 // parameters, handler, answer.
 import type { IncomingMessage } from 'node:http';
-import { parse as parseQuery } from 'node:querystring';
+import { type ParsedUrlQuery, parse as parseQuery } from 'node:querystring';
 import { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
 import getRawBody from 'raw-body';
 import { z } from 'zod';
@@ -102,6 +102,9 @@ function prepare(declared: Route) {
     },
     attributeNames: new Set(Object.keys(declared.attributes ?? {})),
     bodyNames: new Set(Object.keys(declared.body ?? {})),
+    objectNames: new Set(
+      Object.entries(declared.query ?? {}).flatMap(([name, schema]) => (schema instanceof z.ZodRecord ? [name] : [])),
+    ),
     takesKey: declared.requestHeaders?.['Idempotency-Key'] !== undefined,
     hasForms: declared.requestHeaders?.['Exact-Numbers'] !== undefined,
   };
@@ -119,7 +122,7 @@ async function answer(route: Route & Prepared, request: Request, res: Answering,
     result = await route.handle({
       call,
       params: readParameters(route.schemas.params, request.params),
-      query: readParameters(route.schemas.query, queryOf(query)),
+      query: readParameters(route.schemas.query, queryOf(query, route.objectNames)),
       ...readers,
       headers: request.headers,
       request,
@@ -132,7 +135,7 @@ async function answer(route: Route & Prepared, request: Request, res: Answering,
   if (res.headersSent) return;
   const status = route.status ?? 200;
   if (status === 204) res.writeHead(204).end();
-  else if (result instanceof JsonText) sendText(res, status, result.text);
+  else if (result instanceof JsonText) sendText(res, result.status ?? status, result.text);
   else sendJson(res, status, result);
 }
 
@@ -201,12 +204,16 @@ function readKey(call: CallContext, { hasForms }: Prepared, request: IncomingMes
 }
 
 // Refuses what is no text here: a database would refuse it later, or search for another text.
-function queryOf(query: string): Record<string, unknown> {
+function queryOf(query: string, objectNames: ReadonlySet<string>): Record<string, unknown> {
   if (query === '') return {};
   // Without maxKeys, parameters after the first thousand would be ignored. The URL's size is
   // bounded.
   const given = { ...parseQuery(query, undefined, undefined, { maxKeys: 0 }) };
-  if (!query.includes('%')) return given;
+  if (query.includes('%')) refuseWrongText(given, query);
+  return objectNames.size === 0 ? given : foldObjects(given, objectNames);
+}
+
+function refuseWrongText(given: ParsedUrlQuery, query: string): void {
   for (const [name, value] of Object.entries(given)) {
     const text = [name, value].flat().join('');
     if (text.includes('\u0000'))
@@ -214,7 +221,21 @@ function queryOf(query: string): Record<string, unknown> {
     if (text.includes('\ufffd') && !/%EF%BF%BD/i.test(query))
       throw new ServiceError('bad_request', 'The query is not valid UTF-8.');
   }
-  return given;
+}
+
+// `key[code]=CH&key[year]=2026` is one parameter, as `deepObject` of OpenAPI says.
+function foldObjects(given: ParsedUrlQuery, objectNames: ReadonlySet<string>): Record<string, unknown> {
+  const folded: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const end = name.indexOf('[');
+    const outer = name.slice(0, Math.max(end, 0));
+    if (!objectNames.has(outer) || !name.endsWith(']') || outer in given) folded[name] = value;
+    else {
+      folded[outer] ??= Object.create(null);
+      (folded[outer] as Record<string, unknown>)[name.slice(end + 1, -1)] = value;
+    }
+  }
+  return folded;
 }
 
 // Lazy, so that 404 and 403 come before 400 and 422. Only invalid JSON is refused at once.

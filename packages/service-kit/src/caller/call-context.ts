@@ -4,7 +4,7 @@
 import { createLocalJWKSet, importJWK, type JSONWebKeySet, type JWK, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../errors.ts';
-import { invalidToken } from './unauthenticated.ts';
+import { missingUser } from './unauthenticated.ts';
 
 export const contextHeader = 'x-almanac-context';
 export const requestIdHeader = 'x-request-id';
@@ -170,7 +170,7 @@ export function requireScope(call: Pick<CallContext, 'scopes'>, scope: string): 
 /** Throws 401 for a call without a user (contract, Grant types). */
 export function requireUser(call: CallContext): number {
   if (call.userId !== undefined) return call.userId;
-  throw invalidToken(userContextNeeded);
+  throw missingUser(userContextNeeded);
 }
 
 /** Throws 403 unless the account's plan has branching (design 3.3). */

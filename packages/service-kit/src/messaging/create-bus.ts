@@ -1,5 +1,4 @@
 // Creates the bus: chooses its transport by the URL, and adds tracing.
-
 import { traceBus } from '../observability/tracing/calls.ts';
 import { tracing } from '../observability/tracing/tracing.ts';
 import { createAmqpBus } from './amqp/bus.ts';
@@ -13,9 +12,12 @@ export function createBus(url: string, options: BusOptions): Bus {
   return tracing ? traceBus(tracing, bus) : bus;
 }
 
+/** Whether the bus is a server of its own, not the database. */
+export const isBroker = (url: string): boolean => ['amqp:', 'amqps:'].includes(new URL(url).protocol);
+
 function createTransport(url: string, options: BusOptions): Bus {
+  if (isBroker(url)) return createAmqpBus(url, options);
   const { protocol } = new URL(url);
-  if (protocol === 'amqp:' || protocol === 'amqps:') return createAmqpBus(url, options);
   if (protocol === 'postgres:' || protocol === 'postgresql:') return createPostgresBus(url, options);
   throw new Error(`There is no bus for ${protocol}//; use amqp:// or postgres://.`);
 }

@@ -2,7 +2,7 @@
 // pages. Each request has an id, a log line and a measurement.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { openApiFragment } from '../api/openapi.ts';
+import { type OpenApiFragment, openApiFragment } from '../api/openapi.ts';
 import { type ApiOptions, createApiRouter } from '../api/router.ts';
 import { requestIdHeader } from '../caller/call-context.ts';
 import { ServiceError } from '../errors.ts';
@@ -37,6 +37,8 @@ export type HttpOptions = ApiOptions & {
   tls: ServiceTls | undefined;
   /** Handlers outside /api/v1 (pages, /oauth). */
   mount?: (app: Express) => void;
+  /** What the OpenAPI document says about them. */
+  described?: OpenApiFragment;
 };
 
 const keepAliveMs = 75_000;
@@ -60,7 +62,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     res.status(state.ready ? 200 : 503).json(state);
   });
   app.get('/metrics', async (_req, res) => void res.type(metrics.contentType).send(await metrics.text()));
-  const fragment = openApiFragment(options.service, options.routes);
+  const fragment = openApiFragment(options.service, options.routes, options.described);
   app.get('/openapi.json', (_req, res) => void res.json(fragment));
   options.mount?.(app);
   app.use((_req, _res) => {

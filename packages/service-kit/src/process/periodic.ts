@@ -1,7 +1,7 @@
 // Work that a service repeats for as long as it runs: sweeps, reconciliation, reports.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../observability/logger.ts';
-import type { Part } from './service-runtime.ts';
+import type { Part } from './part.ts';
 
 type Options = {
   /** The name of the part, and of the work in the log. */

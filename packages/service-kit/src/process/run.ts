@@ -4,6 +4,7 @@ import { ConfigError, type Environment } from '../config/config.ts';
 import { createLogger } from '../observability/logger.ts';
 import { startTracing } from '../observability/tracing/start.ts';
 import { tracing } from '../observability/tracing/tracing.ts';
+import { configExitCode, report } from './reports.ts';
 
 /** What `createX(config)` of each service returns. */
 export type Service<C = unknown> = {
@@ -36,18 +37,23 @@ export async function runService<C>(runnable: Runnable<C>): Promise<void> {
     }
     await startTracing(runnable.name, process.env);
     const service = await runnable.create(config);
+    await report({ configProblems: [] });
     stopOnSignal(runnable.name, service);
     await service.start();
-    process.send?.('ready');
+    await report('ready');
   } catch (error) {
+    if (error instanceof ConfigError) await report({ configProblems: error.problems });
     exitWith(runnable.name, error, 'did not start');
   }
 }
 
 // Node would print every property of the error: statements, requests, URLs with passwords.
 function exitWith(name: string, error: unknown, what: string): never {
-  if (error instanceof ConfigError) console.error(`${name}: ${error.message}`);
-  else createLogger(name, 'info').fatal({ err: error }, what);
+  if (error instanceof ConfigError) {
+    console.error(`${name}: ${error.message}`);
+    process.exit(configExitCode);
+  }
+  createLogger(name, 'info').fatal({ err: error }, what);
   process.exit(1);
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../caller/call-context.ts';
 import type { CommonConfig } from '../config/config.ts';
 import type { Bus } from '../messaging/bus/bus.ts';
-import { createBus } from '../messaging/create-bus.ts';
+import { createBus, isBroker } from '../messaging/create-bus.ts';
 import { Health } from '../observability/health.ts';
 import { createLogger, type DestinationStream, type Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -20,10 +20,12 @@ import { createRpcServer, type RpcServer, type RpcServerOptions } from '../rpc/s
 import { type ServiceTls, watchServiceTls } from '../tls/service-tls.ts';
 import { type EventLoop, watchEventLoop } from './event-loop.ts';
 import { createHttpServer, type HttpOptions, type HttpServer } from './http-server.ts';
+import { type NeededServers, watchNeededServers } from './needed-servers.ts';
+import type { Part } from './part.ts';
 import { watchBus } from './service-metrics.ts';
 
 /** What a service adds to its HTTP server: routes, and handlers outside /api/v1. */
-type HttpParts = Pick<HttpOptions, 'routes' | 'onRefused' | 'mount'>;
+type HttpParts = Pick<HttpOptions, 'routes' | 'onRefused' | 'mount' | 'described'>;
 
 /** What a service adds to its gRPC server. */
 type RpcParts<N extends RpcServiceName> = Pick<RpcServerOptions<N>, 'service' | 'port' | 'handlers' | 'callers'>;
@@ -38,6 +40,7 @@ export type ServiceRuntime = {
   metrics: Metrics;
   bus: Bus;
   eventLoop: EventLoop;
+  neededServers: NeededServers;
   signContext: ContextSigner;
   /** A client of another service at host:port, with this service as the caller. */
   rpcClient: <N extends RpcServiceName>(service: N, address: string) => ClosableRpcClient<N>;
@@ -62,6 +65,8 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
   const onUnreadable = (queue: string) => metrics.unreadableMessages.inc({ queue });
   const bus = createBus(config.secrets.busUrl, { service: config.name, instance, logger, onUnreadable });
   health.addInfoCheck('bus', () => bus.isReady());
+  const neededServers = watchNeededServers(logger);
+  if (isBroker(config.secrets.busUrl)) neededServers.add('bus', () => bus.isReady());
   const eventLoop = watchEventLoop(config.loopDelayMs);
   health.addReadinessCheck('event_loop', () => !eventLoop.isLate());
   watchBus(metrics, bus);
@@ -84,6 +89,7 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
     metrics,
     bus,
     eventLoop,
+    neededServers,
     signContext,
     rpcClient: (service, address) => createRpcClient(service, address, signContext, rpcTls),
     httpServer: (parts) =>
@@ -94,15 +100,13 @@ export async function createServiceRuntime(config: CommonConfig, { log }: Overri
   };
 }
 
-/** A part that starts and stops with the service. `start` may return its port. */
-export type Part = { name: string; start?: () => Promise<unknown>; stop?: () => Promise<unknown> | unknown };
-
 /**
  * Starts parts in order, and stops them in reverse after readiness is off. A failed start stops
  * all.
  */
 export function createLifecycle(
-  runtime: Pick<ServiceRuntime, 'logger' | 'health' | 'config' | 'eventLoop'> & Partial<Pick<ServiceRuntime, 'rpcTls'>>,
+  runtime: Pick<ServiceRuntime, 'logger' | 'health' | 'config' | 'eventLoop'> &
+    Partial<Pick<ServiceRuntime, 'rpcTls' | 'neededServers'>>,
   parts: Part[],
 ) {
   const started: Part[] = [];
@@ -118,6 +122,7 @@ export function createLifecycle(
         runtime.logger.warn({ err: error, part: part.name }, 'a part did not stop cleanly');
       }
     }
+    await runtime.neededServers?.stop();
     runtime.eventLoop.stop();
     runtime.rpcTls?.stop();
     runtime.logger.info('stopped');
@@ -138,6 +143,7 @@ export function createLifecycle(
       }
     }
     runtime.health.markStarted();
+    await runtime.neededServers?.start();
     runtime.logger.info({ http_port: answers.http, rpc_port: answers.rpc }, 'ready');
     return { httpPort: answers.http as number, rpcPort: answers.rpc as number | undefined };
   };

@@ -1,6 +1,6 @@
 // Runs a service as a separate process, which a test can kill.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { resolve } from 'node:path';
 import { endProcess } from './end-process.ts';
 
@@ -15,7 +15,7 @@ const readyWithinMs = 240_000;
 export function spawnService(service: string, env: Record<string, string | undefined>, from = root): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `services/${service}/src/main.ts`], {
     cwd: from,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
@@ -26,8 +26,10 @@ export async function untilReady(service: string, child: ChildProcess): Promise<
   const ended = once(child, 'exit', { signal: timeout }).then(() => {
     throw new Error(`${service} ended before it was ready.`);
   });
-  const ready = once(child, 'message', { signal: timeout });
-  ended.catch(() => {}); // a later end is no failure
+  const ready = (async () => {
+    for await (const [message] of on(child, 'message', { signal: timeout })) if (message === 'ready') return;
+  })();
+  for (const each of [ended, ready]) each.catch(() => {}); // a later end is no failure
   await Promise.race([ready, ended]);
 }
 

@@ -34,6 +34,7 @@ const withoutAccount = [
   'identity.rate_limit',
   'billing.overage_rate',
   'data.hierarchy_turn',
+  'jobs.finished_backup',
 ];
 
 /** Tables without a foreign key to their owner, because their rows outlive it. */

@@ -2,8 +2,8 @@
 // it.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql } from '@almanac/service-kit/postgres/database';
+import type { Part } from '@almanac/service-kit/process/part';
 import { periodic } from '@almanac/service-kit/process/periodic';
-import type { Part } from '@almanac/service-kit/process/service-runtime';
 import type pg from 'pg';
 import { deleteOldLeases, listAccountsWithExpiredLeases, reclaimExpiredLeases, renewLeases } from './call-leases.ts';
 

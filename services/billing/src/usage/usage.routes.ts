@@ -8,13 +8,15 @@ import { monthPattern, readStatement } from '../statements/statement.ts';
 import { statementCsv } from '../statements/statement-csv.ts';
 import { listUsage, usageFields } from './usage.ts';
 
-const usageSchema = z.object({
-  day: z.iso.date(),
-  method: z.string(),
-  resource: z.string().meta({ description: 'The first segment of the path below /api/v1.' }),
-  application_id: z.int().nullable(),
-  calls: z.int(),
-});
+const usageSchema = z
+  .object({
+    day: z.iso.date(),
+    method: z.string(),
+    resource: z.string().meta({ description: 'The first segment of the path below /api/v1.' }),
+    application_id: z.int().nullable(),
+    calls: z.int(),
+  })
+  .meta({ id: 'Usage' });
 
 /** For every token of the account with the scope to read. */
 export function usageRoutes(ctx: BillingContext): Route[] {

@@ -1,36 +1,37 @@
 // The routes of rows: /table_data. Each reads its input, calls one function, and answers.
 import type { IncomingHttpHeaders } from 'node:http';
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
-import { listParameters } from '@almanac/service-kit/api/list-query';
+import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { JsonText, type Route, route } from '@almanac/service-kit/api/route';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import { readTableReference, tableInBody, tableInQuery } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import { getGrid, listRecords, type PageAccess } from '../pages/pages.ts';
 import { writeBatch } from '../records/batch/batch.ts';
+import { deleteRecordByKey, getRecordByKey, upsertRecord } from '../records/by-key.ts';
 import { getHistory } from '../records/history/history.ts';
 import { restoreRecords, revertRecord } from '../records/history/restore.ts';
 import type { WriteAccess } from '../records/idempotency.ts';
 import { createRecord, deleteRecords, getRecord, updateRecord } from '../records/records.ts';
 import { asOfSchema } from '../rows/as-of.ts';
-import type { Catalogue, TableReference } from '../tables/catalogue.ts';
 import {
   exactNumbersHeader,
   exactNumbersQuery,
+  filterModelSchema,
   flagText,
   gridGrouping,
   idempotencyHeader,
   idListSchema,
   ifMatchHeader,
+  ifNoneMatchHeader,
+  keyTextsSchema,
   lookupsMeta,
   operationSchema,
-  pageMetaSchema,
   recordIdText,
   recordSchema,
   rowSchema,
-  tableInBody,
-  tableInQuery,
+  sortModelSchema,
   versionNumber,
   versionSchema,
 } from './table-data.schemas.ts';
@@ -39,30 +40,11 @@ const tag = 'Table data';
 // A body may be nested under it; a column of this name stays a column.
 const resource = 'table_data';
 
-type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
+type Response = { setHeader(name: string, value: string): unknown };
 
-// The table by its id, or by its key and branch; by both when they name the same table.
-async function readReference(catalogue: Catalogue, accountId: number, named: Named): Promise<TableReference> {
-  const { table_definition_id: id, table_definition_key: key, branch_id: branchId } = named;
-  if (key !== undefined && branchId === undefined)
-    throw new ServiceError('bad_request', 'branch_id is required with table_definition_key.');
-  if (id === undefined) {
-    if (key !== undefined && branchId !== undefined) return { key, branchId };
-    throw new ServiceError('bad_request', 'table_definition_id is required, or table_definition_key with branch_id.');
-  }
-  if (branchId === undefined) return { id };
-  const table = await catalogue.get(accountId, { id });
-  if (table.branch_id !== branchId || (key !== undefined && table.key !== key))
-    throw new ServiceError(
-      'bad_request',
-      'table_definition_id names another table than branch_id and table_definition_key.',
-    );
-  return { id };
-}
-
-function answerText({ body, etag }: Answer, response: { setHeader(name: string, value: string): unknown }): JsonText {
+function answerText({ body, etag }: Answer, response: Response, status?: 201): JsonText {
   if (etag !== undefined) response.setHeader('ETag', etag);
-  return new JsonText(body);
+  return new JsonText(body, status);
 }
 
 // Whether decimals and bigints are shown as strings: the parameter or the header is enough.
@@ -82,20 +64,30 @@ function readIfMatch(header: string | undefined): number[] | undefined {
   });
 }
 
+// If-Match also demands that the record exists; `If-None-Match: *` that it doesn't.
+function readCondition(headers: IncomingHttpHeaders) {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  if (noneMatch === undefined) return { exists: match === undefined ? undefined : true, versions: readIfMatch(match) };
+  if (noneMatch.trim() !== '*') throw new ServiceError('bad_request', 'If-None-Match must be *.');
+  if (match !== undefined) throw new ServiceError('bad_request', 'Send If-Match or If-None-Match, not both.');
+  return { exists: false, versions: undefined };
+}
+
 /** The routes of rows, over what they need of a cluster. */
 export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
   return [
     route({
       method: 'POST',
       path: '/table_data/grid',
+      operationId: 'queryGrid',
       tag,
       summary: 'Query rows with filters, sorts and a window',
       example: {
         table_definition_id: 12,
         startRow: 0,
-        endRow: 100,
+        endRow: 2,
         filterModel: { name: { filterType: 'text', type: 'contains', filter: 'land' } },
-        sortModel: [{ colId: 'code', sort: 'asc' }],
+        sortModel: [{ colId: 'alpha2', sort: 'asc' }],
       },
       description:
         'The request model of AG Grid, with the meaning of its client-side filters and sorts (docs/how-to/grid.md). `rowCount` is the exact number of matches; `endRow` is exclusive.',
@@ -104,19 +96,16 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       resource,
       body: {
         ...tableInBody,
-        startRow: z.int().min(0).max(limits.int4),
-        endRow: z.int().min(0).max(limits.int4),
-        filterModel: z.unknown().optional().meta({
-          type: 'object',
-          description:
-            'Column name to filter {filterType: text | number | bigint | date | set, type, filter, filterTo, dateFrom, dateTo, values}, or several on one column {operator: AND | OR, conditions}.',
-        }),
-        sortModel: z.unknown().optional().meta({
-          type: 'array',
-          description: 'Items {colId, sort: asc | desc, type: default | absolute}.',
-        }),
+        startRow: z.int().min(0).max(limits.int4).meta({ description: 'The first row, counted from 0.' }),
+        endRow: z
+          .int()
+          .min(0)
+          .max(limits.int4)
+          .meta({ description: `The row after the last one; at most ${limits.gridRows} after startRow.` }),
+        filterModel: filterModelSchema.optional(),
+        sortModel: sortModelSchema.optional(),
         ...gridGrouping,
-        include_deleted: z.boolean().optional(),
+        include_deleted: z.boolean().optional().meta({ description: 'Deleted rows too.' }),
         as_of: asOfSchema.optional(),
         include_lookups: z.boolean().optional().meta(lookupsMeta),
       },
@@ -124,32 +113,32 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       handle: async ({ call, query, headers, body }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const { as_of: asOf, include_lookups: includeLookups, ...model } = body();
-        const reference = await readReference(access.catalogue, call.accountId, model);
+        const reference = readTableReference(model);
         return new JsonText(await getGrid(access, call, { ...reference, exactNumbers, asOf, includeLookups }, model));
       },
     }),
     route({
       method: 'GET',
       path: '/table_data',
+      operationId: 'listRecords',
       tag,
       summary: 'List rows',
+      description:
+        'For tokens that may only read, which cannot `POST` a grid query. `q` and `sort` name columns of the table.',
       extension: true,
       requestHeaders: exactNumbersHeader,
       query: {
         ...tableInQuery,
-        include_deleted: flagText.optional(),
+        include_deleted: flagText.optional().meta({ description: 'Deleted rows too.' }),
         as_of: asOfSchema.optional(),
         include_lookups: flagText.optional().meta(lookupsMeta),
         ...exactNumbersQuery,
         ...listParameters,
       },
-      response: z.object({
-        data: z.array(rowSchema),
-        meta: pageMetaSchema,
-      }),
+      response: pageSchema(rowSchema),
       handle: async ({ call, query, headers }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const reference = await readReference(access.catalogue, call.accountId, query);
+        const reference = readTableReference(query);
         const { as_of: asOf, include_lookups: includeLookups } = query;
         return new JsonText(
           await listRecords(access, call, { ...reference, exactNumbers, asOf, includeLookups }, query),
@@ -159,45 +148,120 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
     route({
       method: 'GET',
       path: '/table_data/{id}',
+      operationId: 'getRecord',
       tag,
       summary: 'Read one row',
+      description:
+        'The ETag of the answer is its version, for `If-Match`. A deleted row is shown with `svc_is_deleted`.',
       requestHeaders: exactNumbersHeader,
       params: { id: recordIdText },
       query: {
-        table_definition_id: idTextSchema,
+        ...tableInQuery,
         as_of: asOfSchema.optional(),
         include_lookups: flagText.optional().meta(lookupsMeta),
         ...exactNumbersQuery,
       },
       response: rowSchema,
       handle: async ({ call, params, query, headers, response }) => {
-        const { table_definition_id: id, as_of: asOf, include_lookups: includeLookups } = query;
-        const request = { id, exactNumbers: readExactNumbers(query, headers), asOf, includeLookups };
+        const exactNumbers = readExactNumbers(query, headers);
+        const { as_of: asOf, include_lookups: includeLookups } = query;
+        const request = { ...readTableReference(query), exactNumbers, asOf, includeLookups };
         return answerText(await getRecord(access, call, request, params.id), response);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/table_data/by_key',
+      tag,
+      summary: 'Read one row by its primary key',
+      description:
+        'The live row with this key, whatever its id; with `as_of` the one that had the key then. A value that is none of its column’s type is 400.',
+      extension: true,
+      requestHeaders: exactNumbersHeader,
+      query: {
+        ...tableInQuery,
+        key: keyTextsSchema,
+        as_of: asOfSchema.optional(),
+        include_lookups: flagText.optional().meta(lookupsMeta),
+        ...exactNumbersQuery,
+      },
+      response: rowSchema,
+      handle: async ({ call, query, headers, response }) => {
+        const exactNumbers = readExactNumbers(query, headers);
+        const { as_of: asOf, include_lookups: includeLookups, key } = query;
+        const request = { ...readTableReference(query), exactNumbers, asOf, includeLookups };
+        return answerText(await getRecordByKey(access, call, request, key), response);
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/table_data/by_key',
+      tag,
+      summary: 'Create a row, or change the one with its primary key',
+      example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
+      requestHeaders: { ...ifMatchHeader, ...ifNoneMatchHeader, ...exactNumbersHeader },
+      description:
+        '`record` names all columns of the primary key. When a live row has this key, the columns that `record` names change and the others stay (200; a row that has these values already stays as it is). ' +
+        'Otherwise a row is created, without values in the columns that `record` does not name (201), also when a deleted row had the key.',
+      extension: true,
+      query: exactNumbersQuery,
+      resource,
+      body: { ...tableInBody, record: recordSchema },
+      mayCreate: true,
+      response: rowSchema,
+      handle: async ({ call, query, headers, body, response }) => {
+        const exactNumbers = readExactNumbers(query, headers);
+        const condition = readCondition(headers);
+        const { record, ...named } = body();
+        const request = { ...readTableReference(named), exactNumbers };
+        const { isNew, ...answer } = await upsertRecord(access, call, request, { record, condition });
+        return answerText(answer, response, isNew ? 201 : undefined);
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/table_data/by_key',
+      tag,
+      summary: 'Soft-delete the row with a primary key',
+      extension: true,
+      requestHeaders: ifMatchHeader,
+      query: { ...tableInQuery, key: keyTextsSchema },
+      status: 204,
+      handle: async ({ call, query, headers }) => {
+        const input = { key: query.key, versions: readIfMatch(headers['if-match']) };
+        await deleteRecordByKey(access, call, readTableReference(query), input);
       },
     }),
     route({
       method: 'POST',
       path: '/table_data',
+      operationId: 'createRecord',
       tag,
       summary: 'Create a row',
-      example: { table_definition_id: 12, record: { code: 'CH', name: 'Switzerland' } },
+      description:
+        '422 names every rule that the row breaks. Tables of the load type `source` take rows from imports alone.',
+      example: {
+        table_definition_id: 12,
+        record: { alpha2: 'EU', alpha3: 'EUE', numeric_code: '998', name: 'European Union' },
+      },
       requestHeaders: { ...idempotencyHeader, ...exactNumbersHeader },
       query: exactNumbersQuery,
       resource,
-      body: { table_definition_id: idSchema, record: recordSchema },
+      body: { ...tableInBody, record: recordSchema },
       status: 201,
       response: z.object({ record: rowSchema, message: z.string() }),
       handle: async ({ call, query, headers, body, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { table_definition_id: id, record } = body();
-        const created = await createRecord(access, call, { id, exactNumbers }, record);
+        const { record, ...named } = body();
+        const request = { ...readTableReference(named), exactNumbers };
+        const created = await createRecord(access, call, request, record);
         return answerText({ ...created, body: `{"record":${created.body},"message":"Record created"}` }, response);
       },
     }),
     route({
       method: 'PATCH',
       path: '/table_data/{id}',
+      operationId: 'updateRecord',
       tag,
       summary: 'Change columns of a row',
       example: { table_definition_id: 12, record: { name: 'Swiss Confederation' } },
@@ -207,44 +271,57 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       params: { id: recordIdText },
       query: exactNumbersQuery,
       resource,
-      body: { table_definition_id: idSchema, record: recordSchema },
+      body: { ...tableInBody, record: recordSchema },
       response: rowSchema,
       handle: async ({ call, params, query, body, headers, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { table_definition_id: id, record } = body();
+        const { record, ...named } = body();
+        const request = { ...readTableReference(named), exactNumbers };
         const input = { id: params.id, record, versions: readIfMatch(headers['if-match']) };
-        return answerText(await updateRecord(access, call, { id, exactNumbers }, input), response);
+        return answerText(await updateRecord(access, call, request, input), response);
       },
     }),
     route({
       method: 'POST',
       path: '/table_data/delete_records',
+      operationId: 'deleteRecords',
       tag,
       summary: 'Soft-delete rows, all or nothing',
+      description:
+        'The rows stay, with `svc_is_deleted`, and can be restored. 404 names ids that are unknown, 422 rows that others refer to.',
       example: { table_definition_id: 12, ids: [7] },
       requestHeaders: idempotencyHeader,
       resource,
-      body: { table_definition_id: idSchema, ids: idListSchema },
+      body: { ...tableInBody, ids: idListSchema },
       response: z.object({ message: z.string(), deleted_count: z.int() }),
       handle: async ({ call, body, response }) => {
-        const { table_definition_id: id, ids } = body();
-        return answerText(await deleteRecords(access, call, { id }, ids), response);
+        const { ids, ...named } = body();
+        return answerText(await deleteRecords(access, call, readTableReference(named), ids), response);
       },
     }),
     route({
       method: 'POST',
       path: '/table_data/batch',
+      operationId: 'writeBatch',
       tag,
-      summary: 'Create, change and delete rows, all or nothing',
+      summary: 'Create, change, upsert and delete rows, all or nothing',
       example: {
         table_definition_id: 12,
         operations: [
-          { operation: 'create', record: { code: 'AT', name: 'Austria' } },
-          { operation: 'update', id: 7, record: { name: 'Germany' } },
+          {
+            operation: 'create',
+            record: { alpha2: 'UN', alpha3: 'UNO', numeric_code: '997', name: 'United Nations' },
+          },
+          { operation: 'update', id: 7, record: { name: 'Lost continent' } },
+          {
+            operation: 'upsert',
+            record: { alpha2: 'CH', alpha3: 'CHE', numeric_code: '756', name: 'Switzerland' },
+          },
         ],
       },
       description:
         'Up to 1,000 operations on rows of one table, no two on the same row. Whatever their order, deletions come first, then changes, then new rows, and references are checked when all is done. ' +
+        'An upsert is a change of the live row that has its primary key before the batch, or else a new row; its record is among `updated` or `created`. ' +
         'A row that a change leaves as it is gets no new version. ' +
         'When anything is in the way nothing is done, and the answer names all of it by operation, counted from 0: 404 when records are absent, else 412 when they have another version, else 422.',
       extension: true,
@@ -264,13 +341,14 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       handle: async ({ call, query, headers, body, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const { operations, ...named } = body();
-        const reference = await readReference(access.catalogue, call.accountId, named);
+        const reference = readTableReference(named);
         return answerText(await writeBatch(access, call, { ...reference, exactNumbers }, operations), response);
       },
     }),
     route({
       method: 'GET',
       path: '/table_data/{id}/history',
+      operationId: 'listRecordVersions',
       tag,
       summary: 'List the versions of a row, newest first',
       description: 'Of deleted rows too. Each version holds from `valid_from` until `valid_to`, in today’s columns.',
@@ -278,21 +356,22 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       requestHeaders: exactNumbersHeader,
       params: { id: recordIdText },
       query: {
-        table_definition_id: idTextSchema,
+        ...tableInQuery,
         ...exactNumbersQuery,
         page: listParameters.page,
         per_page: listParameters.per_page,
       },
-      response: z.object({ data: z.array(versionSchema), meta: pageMetaSchema }),
+      response: pageSchema(versionSchema),
       handle: async ({ call, params, query, headers }) => {
-        const reference = { id: query.table_definition_id, exactNumbers: readExactNumbers(query, headers) };
+        const request = { ...readTableReference(query), exactNumbers: readExactNumbers(query, headers) };
         const { page, per_page } = query;
-        return new JsonText(await getHistory(access, call, reference, { id: params.id, page, per_page }));
+        return new JsonText(await getHistory(access, call, request, { id: params.id, page, per_page }));
       },
     }),
     route({
       method: 'POST',
       path: '/table_data/restore_records',
+      operationId: 'restoreRecords',
       tag,
       summary: 'Undelete rows, all or nothing',
       example: { table_definition_id: 12, ids: [7] },
@@ -301,16 +380,17 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       extension: true,
       requestHeaders: idempotencyHeader,
       resource,
-      body: { table_definition_id: idSchema, ids: idListSchema },
+      body: { ...tableInBody, ids: idListSchema },
       response: z.object({ message: z.string(), restored_count: z.int() }),
       handle: async ({ call, body, response }) => {
-        const { table_definition_id: id, ids } = body();
-        return answerText(await restoreRecords(access, call, { id }, ids), response);
+        const { ids, ...named } = body();
+        return answerText(await restoreRecords(access, call, readTableReference(named), ids), response);
       },
     }),
     route({
       method: 'POST',
       path: '/table_data/{id}/revert',
+      operationId: 'revertRecord',
       tag,
       summary: 'Give a row the values of an earlier version',
       example: { table_definition_id: 12, version: 1 },
@@ -321,13 +401,14 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
       params: { id: recordIdText },
       query: exactNumbersQuery,
       resource,
-      body: { table_definition_id: idSchema, version: versionNumber },
+      body: { ...tableInBody, version: versionNumber },
       response: rowSchema,
       handle: async ({ call, params, query, body, headers, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { table_definition_id: id, version } = body();
+        const { version, ...named } = body();
+        const request = { ...readTableReference(named), exactNumbers };
         const input = { id: params.id, version, versions: readIfMatch(headers['if-match']) };
-        return answerText(await revertRecord(access, call, { id, exactNumbers }, input), response);
+        return answerText(await revertRecord(access, call, request, input), response);
       },
     }),
   ];

@@ -1,6 +1,5 @@
 // What requests for rows send and get: the schemas that check requests and make the OpenAPI
 // document.
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { type Channel, channels } from '../rows/origin.ts';
@@ -9,26 +8,11 @@ import { type Channel, channels } from '../rows/origin.ts';
 export const recordIdText = z
   .string()
   .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
-  .meta({ type: 'integer', minimum: 1 });
+  .meta({ type: 'integer', minimum: 1, description: 'The `svc_sk` of the record.' });
 const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
 
-const keySchema = z.string().min(1).max(limits.nameCodePoints);
-
-/** A table by its id, or by its key and branch, in a body. */
-export const tableInBody = {
-  table_definition_id: idSchema.optional(),
-  table_definition_key: keySchema.optional(),
-  branch_id: idSchema.optional(),
-};
-
-/** The same in a query. */
-export const tableInQuery = {
-  table_definition_id: idTextSchema.optional(),
-  table_definition_key: keySchema.optional(),
-  branch_id: idTextSchema.optional(),
-};
-
 export const recordSchema = z.record(z.string(), z.unknown()).meta({
+  id: 'RecordValues',
   description:
     'Column name to value. Integers, bigints and decimals as JSON numbers or strings (JavaScript rounds number literals of more than 15 digits: send strings); dates as ISO 8601.',
 });
@@ -45,49 +29,117 @@ export const rowSchema = z
     }),
   })
   .meta({
+    id: 'TableRecord',
     description:
       'System columns, and the table’s own by name. A decimal or bigint is a JSON number with all its digits, which JSON.parse and most parsers round beyond 15; with exact_numbers it is a string.',
   });
-export const versionSchema = z.object({
-  svc_version: z.int(),
-  valid_from: z.iso.datetime(),
-  valid_to: z.iso.datetime().nullable().meta({ description: 'Null for the present version.' }),
-  action: z.enum(['created', 'updated', 'deleted', 'restored', 'reverted']),
-  channel: z.enum(Object.keys(channels) as [Channel, ...Channel[]]).nullable(),
-  user_id: z.int().nullable(),
-  application_id: z.int().nullable(),
-  request_id: z.string().nullable(),
-  changed_columns: z
-    .array(z.string())
-    .nullable()
-    .meta({ description: 'Against the version before; null when that one is not kept.' }),
-  record: rowSchema,
-});
+export const versionSchema = z
+  .object({
+    svc_version: z.int(),
+    valid_from: z.iso.datetime(),
+    valid_to: z.iso.datetime().nullable().meta({ description: 'Null for the present version.' }),
+    action: z.enum(['created', 'updated', 'deleted', 'restored', 'reverted']),
+    channel: z.enum(Object.keys(channels) as [Channel, ...Channel[]]).nullable(),
+    user_id: z.int().nullable(),
+    application_id: z.int().nullable(),
+    request_id: z.string().nullable(),
+    changed_columns: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'Against the version before; null when that one is not kept.' }),
+    record: rowSchema,
+  })
+  .meta({ id: 'RecordVersion' });
 export const versionNumber = z.int().min(1).max(limits.int4);
 const expectedVersion = versionNumber
   .optional()
   .meta({ description: 'The `svc_version` of the record; 412 when it has changed since.' });
-export const operationSchema = z.discriminatedUnion('operation', [
-  z.strictObject({ operation: z.literal('create'), record: recordSchema }),
-  z.strictObject({ operation: z.literal('update'), id: recordId, record: recordSchema, version: expectedVersion }),
-  z.strictObject({ operation: z.literal('delete'), id: recordId, version: expectedVersion }),
-]);
-export const pageMetaSchema = z.object({
-  page: z.int(),
-  per_page: z.int(),
-  total_count: z.int(),
-  total_pages: z.int(),
+export const keyTextsSchema = z.record(z.string(), z.string()).meta({
+  description: 'The value of each column of the primary key: `key[code]=CH&key[year]=2026`.',
+  example: { code: 'CH' },
 });
+export const operationSchema = z
+  .discriminatedUnion('operation', [
+    z.strictObject({ operation: z.literal('create'), record: recordSchema }).meta({ id: 'BatchCreate' }),
+    z
+      .strictObject({ operation: z.literal('update'), id: recordId, record: recordSchema, version: expectedVersion })
+      .meta({ id: 'BatchUpdate' }),
+    z
+      .strictObject({ operation: z.literal('delete'), id: recordId, version: expectedVersion })
+      .meta({ id: 'BatchDelete' }),
+    z.strictObject({ operation: z.literal('upsert'), record: recordSchema }).meta({
+      id: 'BatchUpsert',
+      description: 'Changes the live row with the primary key of `record`, or creates one.',
+    }),
+  ])
+  .meta({ id: 'BatchOperation' });
 export const idListSchema = z.array(recordId).min(1).max(limits.idsPerDelete);
 export const lookupsMeta = {
   description:
     'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',
 };
 export const ifMatchHeader = { 'If-Match': 'The ETag of the record; 412 when it has changed since.' };
+export const ifNoneMatchHeader = { 'If-None-Match': '`*`: 412 when a record with this primary key exists.' };
 export const idempotencyHeader = {
   'Idempotency-Key': 'A repeated request with the same key gets the first one’s answer, for 24 hours.',
 };
 export const flagText = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+// What the grid's plan takes, for the document; the plan checks it, with sentences of its own.
+const gridValue = z.union([z.string(), z.number()]).nullable();
+const gridConditionShape = {
+  filterType: z.enum(['text', 'number', 'bigint', 'date', 'set']),
+  type: z
+    .enum([
+      'contains',
+      'notContains',
+      'equals',
+      'notEqual',
+      'startsWith',
+      'endsWith',
+      'lessThan',
+      'lessThanOrEqual',
+      'greaterThan',
+      'greaterThanOrEqual',
+      'inRange',
+      'blank',
+      'notBlank',
+    ])
+    .optional()
+    .meta({ description: 'The operator; not of `set`, nor of what combines conditions.' }),
+  filter: gridValue.optional().meta({ description: 'Of text and numbers.' }),
+  filterTo: gridValue.optional().meta({ description: 'The other end of `inRange`.' }),
+  dateFrom: z.string().nullable().optional().meta({ description: 'Of dates: `YYYY-MM-DD`.' }),
+  dateTo: z.string().nullable().optional().meta({ description: 'The other end of `inRange`.' }),
+  values: z.array(z.string().nullable()).optional().meta({ description: 'Of `set`; null: rows without a value.' }),
+};
+const gridConditionSchema = z.object(gridConditionShape).meta({ id: 'GridCondition' });
+const gridFilterSchema = z
+  .object({
+    ...gridConditionShape,
+    operator: z.enum(['AND', 'OR']).optional().meta({ description: 'Combines `conditions`.' }),
+    conditions: z.array(gridConditionSchema).optional(),
+  })
+  .meta({ id: 'GridFilter', description: 'A condition on a column, or several that `operator` combines.' });
+export const filterModelSchema = z.unknown().meta({
+  description: 'Column name to filter.',
+  form: z.record(z.string(), gridFilterSchema),
+});
+export const sortModelSchema = z.unknown().meta({
+  description: 'The first one orders first.',
+  form: z.array(
+    z
+      .object({
+        colId: z.string().meta({ description: 'The name of the column.' }),
+        sort: z.enum(['asc', 'desc']),
+        type: z
+          .enum(['default', 'absolute'])
+          .optional()
+          .meta({ description: '`absolute`: numbers without their sign.' }),
+      })
+      .meta({ id: 'GridSort' }),
+  ),
+});
 
 // AG Grid's server-side row model sends these with every request; they must be empty.
 const noColumns = (why: string) =>

@@ -1,8 +1,8 @@
-// Copies a schema with its rows to another cluster. Functions, tables, columns, constraints,
-// indexes, views and triggers come from PostgreSQL's own catalogue, so whatever a later version
-// adds to deployed tables is copied too.
+// Copies a schema with its rows to another cluster. All objects come from PostgreSQL's own
+// catalogue, so whatever a later version adds to deployed tables is copied too.
 import { pipeline } from 'node:stream/promises';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
+import { readSchemaDdl } from '@almanac/service-kit/postgres/schema-ddl';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { gridIndexPattern } from '../sql/identifiers.ts';
@@ -13,26 +13,38 @@ export const side = (client: pg.PoolClient): Side => ({ client, sql: pgSql(clien
 
 /**
  * Copies one schema in the transactions of both sides; yields each table with its number of rows
- * once they are copied.
+ * once they are copied. Indexes and statistics for the grid are left out: maintenance makes those
+ * that pages request (`maintenance/automatic-indexes/`).
  */
 export async function* copySchema(
   source: Side,
   target: Side,
   schema: string,
 ): AsyncGenerator<{ table: string; rows: number }> {
-  await target.sql(`create schema ${schema}`);
-  await createObjects(source, target, functionsSql, schema);
-  const tables = (await source.sql(tablesSql, [schema])).rows as CopiedTable[];
-  for (const table of tables) {
-    await target.sql(table.ddl);
-    const rows = await copyRows(source, target, table.name, table.columns);
-    if (table.identity) await copySequence(source, target, table.name, table.identity);
-    yield { table: table.name, rows };
+  const found = await readSchemaDdl(source.sql, [schema]);
+  const create = async (statements: string[]) => {
+    for (const ddl of statements) await target.sql(ddl);
+  };
+  await create([...found.schemas, ...found.functions]);
+  for (const { ddl } of found.sequences) if (ddl !== null) await target.sql(ddl);
+  for (const { ddl, name, columns } of found.tables) {
+    await target.sql(ddl);
+    yield { table: name, rows: await copyRows(source, target, name, columns) };
   }
-  for (const objectsSql of [constraintsSql, indexesSql, foreignKeysSql, viewsSql, triggersSql])
-    await createObjects(source, target, objectsSql, schema);
-  for (const table of tables) await target.sql(`analyze ${table.name}`);
+  for (const { name } of found.sequences) await copySequence(source, target, name);
+  const indexes = found.indexes.filter(({ name }) => !isGridIndex.test(name)).map(({ ddl }) => ddl);
+  await create([
+    ...found.owned,
+    ...found.constraints,
+    ...indexes,
+    ...found.foreignKeys,
+    ...found.views,
+    ...found.triggers,
+  ]);
+  for (const { name } of found.tables) await target.sql(`analyze ${name}`);
 }
+
+const isGridIndex = new RegExp(gridIndexPattern);
 
 /** Copies the rows of a query into a table of the same columns. */
 export async function copyRows(
@@ -48,74 +60,7 @@ export async function copyRows(
   return writing.rowCount;
 }
 
-async function copySequence(source: Side, target: Side, table: string, column: string): Promise<void> {
-  const { rows } = await source.sql('select pg_get_serial_sequence($1, $2) as name', [table, column]);
-  const name = rows[0]?.name as string;
+async function copySequence(source: Side, target: Side, name: string): Promise<void> {
   const state = (await source.sql(`select last_value, is_called from ${name}`)).rows[0];
-  await target.sql('select setval(pg_get_serial_sequence($1, $2), $3::bigint, $4::boolean)', [
-    table,
-    column,
-    state?.last_value,
-    state?.is_called,
-  ]);
+  await target.sql('select setval($1::regclass, $2::bigint, $3::boolean)', [name, state?.last_value, state?.is_called]);
 }
-
-async function createObjects(source: Side, target: Side, objectsSql: string, schema: string): Promise<void> {
-  const { rows } = await source.sql(objectsSql, [schema]);
-  for (const { ddl } of rows) await target.sql(ddl as string);
-}
-
-type CopiedTable = { name: string; ddl: string; columns: string; identity: string | null };
-
-const functionsSql = `
-  select pg_get_functiondef(p.oid) as ddl from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-  where n.nspname = $1 and p.prokind = 'f' order by p.oid`;
-
-// Names come quoted from PostgreSQL (%I, ::regclass); generated columns are computed on the target.
-const tablesSql = `
-  select format('%I.%I', n.nspname, c.relname) as name,
-    format('create %stable %I.%I (%s)%s', case c.relpersistence when 'u' then 'unlogged ' else '' end, n.nspname, c.relname,
-      string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod))
-        || case when a.attcollation <> t.typcollation then ' collate ' || a.attcollation::regcollation::text else '' end
-        || case when a.attidentity = 'a' then ' generated always as identity'
-                when a.attidentity = 'd' then ' generated by default as identity'
-                when a.attgenerated = 's' then ' generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
-                when d.adbin is not null then ' default ' || pg_get_expr(d.adbin, d.adrelid) else '' end
-        || case when a.attnotnull then ' not null' else '' end, ', ' order by a.attnum),
-      case when c.reloptions is null then '' else ' with (' || array_to_string(c.reloptions, ', ') || ')' end) as ddl,
-    string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attgenerated = '') as columns,
-    min(a.attname) filter (where a.attidentity <> '') as identity
-  from pg_class c
-  join pg_namespace n on n.oid = c.relnamespace
-  join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-  join pg_type t on t.oid = a.atttypid
-  left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-  where n.nspname = $1 and c.relkind = 'r'
-  group by n.nspname, c.oid, c.relname, c.relpersistence, c.reloptions order by c.oid`;
-
-const constraintSql = (kinds: string) => `
-  select format('alter table %I.%I add constraint %I %s', n.nspname, c.relname, k.conname, pg_get_constraintdef(k.oid)) as ddl
-  from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = $1 and k.contype in (${kinds}) order by k.oid`;
-
-const constraintsSql = constraintSql(`'p', 'u', 'c', 'x'`);
-const foreignKeysSql = constraintSql(`'f'`);
-
-// Without the indexes for the grid: maintenance makes those that pages request
-// (`maintenance/automatic-indexes/`).
-const indexesSql = `
-  select pg_get_indexdef(i.indexrelid) as ddl
-  from pg_index i join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace
-    join pg_class x on x.oid = i.indexrelid
-  where n.nspname = $1 and i.indisvalid and x.relname !~ '${gridIndexPattern}'
-    and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
-  order by i.indexrelid`;
-
-const viewsSql = `
-  select format('create view %I.%I as %s', n.nspname, c.relname, pg_get_viewdef(c.oid)) as ddl
-  from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind = 'v' order by c.oid`;
-
-const triggersSql = `
-  select pg_get_triggerdef(t.oid) as ddl
-  from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = $1 and not t.tgisinternal order by t.oid`;

@@ -1,11 +1,11 @@
 // Reads `q` and `sort` of GET /table_data into a plan over the table's columns. Wrong ones are 400.
 
-import { type Operator, operators, readMoment } from '@almanac/service-kit/api/list-query';
+import { type Operator, operators, readMoment, separatorHint } from '@almanac/service-kit/api/list-query';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Field, fieldsOf } from '../rows/fields.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import type { ColumnShape } from '../values/value-types.ts';
+import { readOperand } from '../values/value-types.ts';
 import type { CompareOperator, Filter, PagePlan, Sort, Test, TextOperator } from './filter.ts';
 
 export type ListRequest = {
@@ -16,7 +16,7 @@ export type ListRequest = {
   include_deleted?: boolean;
 };
 
-const bad = (problem: string) => new ServiceError('bad_request', problem);
+const bad = (...problems: string[]) => new ServiceError('bad_request', problems);
 
 /** The plan of a page. */
 export function planList(table: Pick<DeployedTable, 'structure'>, request: ListRequest): PagePlan {
@@ -89,19 +89,13 @@ function readText(value: string): string {
   return value;
 }
 
-const anySize: ColumnShape = { data_type: 'text', length: null, scale: null };
-
-// A value longer or finer than the column's type is allowed; it matches no row. The times of system
-// columns are read like those of other lists.
+// The times of system columns are read like those of other lists.
 function readValue(field: Field, operator: Operator, value: string): string {
   const text = readText(value);
   const moment = field.column || field.type.family !== 'instant' ? undefined : readMoment(text, operator);
   if (moment) return moment.toISOString();
-  if (
-    field.type
-      .checks({ ...anySize, data_type: field.column?.data_type ?? 'text' })
-      .some((check) => check.brokenBy(text))
-  )
-    throw bad(`q: ${text.slice(0, 80)} is no value of ${field.name}.`);
-  return field.type.family === 'instant' ? field.type.canonical(text) : text;
+  const operand = readOperand(field.type, text);
+  if (operand === undefined)
+    throw bad(`q: ${text.slice(0, 80)} is no value of ${field.name}.`, ...separatorHint(operator, text));
+  return operand;
 }

@@ -1,7 +1,8 @@
 import { limits } from '@almanac/service-kit/limits';
 import { givenColumn, givenTable } from '../../tests/structures.ts';
-import { readRecord } from '../records/record-input.ts';
-import { deleteSql, insertSql, restoreSql, showSql, updateSql } from '../records/write-sql.ts';
+import { readKeyed } from '../records/key-input.ts';
+import { type Cells, readRecord } from '../records/record-input.ts';
+import { deleteSql, insertSql, restoreSql, showKeyedSql, showSql, updateSql } from '../records/write-sql.ts';
 import type { Origin } from '../rows/origin.ts';
 import { columnName, tableName } from '../sql/identifiers.ts';
 import { quoteLiteral } from '../sql/literals.ts';
@@ -204,6 +205,22 @@ describe('statements', () => {
     expect(guard(showSql(table, ['99']).text)).toBe(current);
     expect(guard(deleteSql(table, ['1'], origin).text)).toBe(current);
     expect(guard(restoreSql(table, ['1'], origin).text)).toBe(current);
+  });
+
+  it('that change or read a row by its primary key have the key first', () => {
+    const { key, cells } = readKeyed(table, { id: 4, name: 'x' });
+    const update = updateSql(table, [{ key: key as Cells, cells, origin, versions: undefined }], 'api');
+    expect(update.values.slice(0, 5)).toEqual([['4'], [null], ['user:1'], [hostile], ['x']]);
+    expect(update.text).toContain('join b_2.t_5 r on r.svc_live and r.c_11 = given.key_c_11');
+    expect(update.text).not.toContain('c_11 = case');
+    expect(guard(update.text)).toBe(current);
+    const show = showKeyedSql(table, [key as Cells]);
+    expect(show.values[0]).toEqual(['4']);
+    expect(show.text).toContain('on p.svc_live and p.c_11 = given.key_c_11');
+    expect(guard(show.text)).toBe(current);
+    expect(deleteSql(table, ['1'], origin, 3).text).toMatch(
+      /svc_sk = any\(\S+\) and svc_version = \$\d+::int order by/,
+    );
   });
 
   it('revert a row whether it is deleted or not, and leave it live', () => {

@@ -2,13 +2,20 @@
 // nothing to do, to say why.
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { Pools } from '../postgres/pools.ts';
-import type { DeployedTable } from '../tables/table.ts';
+import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
 import { readRow } from './single-rows.ts';
 
 /** 422 for a write by hand where rows come from imports: the next file would undo it. */
 export function requireManual({ load_type }: DeployedTable): void {
   if (load_type === 'source')
     throw validationFailed('Rows of this table come from imports (load type source); they are not written by hand.');
+}
+
+/** The columns of the primary key; 400 for a table that has none. */
+export function requireKey({ structure }: Pick<DeployedTable, 'structure'>): Column[] {
+  const key = keyColumns(structure);
+  if (key.length > 0) return key;
+  throw new ServiceError('bad_request', 'This table has no primary key; its records are named by their id.');
 }
 
 type Wanted = { id: string; versions: number[] | undefined };

@@ -7,7 +7,7 @@ import { isForeignKeyViolation } from '@almanac/service-kit/postgres/errors';
 import type { Pools } from '../postgres/pools.ts';
 import { refuseUnreadable } from '../rows/as-of.ts';
 import { originOf } from '../rows/origin.ts';
-import { tablesOf } from '../rows/reading.ts';
+import { type Reading, tablesOf } from '../rows/reading.ts';
 import { etagOf } from '../rows/record-sql.ts';
 import { stale, type TableAccess, type TableRequest, withTable } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -28,9 +28,19 @@ export function getRecord(
   request: TableRequest & { asOf?: string },
   id: string,
 ): Promise<Answer> {
+  return showRecord(access, call, request, (table, reading) => readRow(access.pools, table, id, reading));
+}
+
+/** The record that `find` finds as requested; 404 when there is none. */
+export function showRecord(
+  access: TableAccess & { pools: Pools },
+  call: CallContext,
+  request: TableRequest & { asOf?: string },
+  find: (table: DeployedTable, reading: Reading) => Promise<Written | undefined>,
+): Promise<Answer> {
   return withTable(access, call, request, 'view', async (table, targets) => {
     const reading = { asOf: request.asOf, targets };
-    const row = await readRow(access.pools, table, id, reading);
+    const row = await find(table, reading);
     if (row) return recordAnswer(row);
     await refuseUnreadable(access.pools.rows, table, reading);
     for (const each of tablesOf(table, reading)) if (!(await access.catalogue.isCurrent(each))) return stale;

@@ -5,7 +5,17 @@ import { type Pools, run } from '../postgres/pools.ts';
 import { createBatcher, wasRolledBack } from '../rows/batching.ts';
 import type { Reading } from '../rows/reading.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { insertSql, type NewRow, type RowUpdate, shapeOf, showSql, updateSql } from './write-sql.ts';
+import type { Cells } from './record-input.ts';
+import {
+  insertSql,
+  type KeyedUpdate,
+  type NewRow,
+  type RowUpdate,
+  shapeOf,
+  showKeyedSql,
+  showSql,
+  updateSql,
+} from './write-sql.ts';
 
 type WrittenRow = { svc_sk: number | string; record: string; svc_version: number };
 type Row = WrittenRow & { svc_is_deleted: boolean };
@@ -30,6 +40,29 @@ const readPresentRow = createBatcher<string, Row | undefined>({
     const rows = await run<Row>(pools.rows, showSql(table, ids));
     const byId = new Map(rows.map((row) => [String(row.svc_sk), row]));
     return ids.map((id) => byId.get(id));
+  },
+});
+
+/**
+ * The live row with a primary key, as it is or was; undefined when there is none, or the table is
+ * not what its entry says.
+ */
+export async function readKeyedRow(
+  pools: Pools,
+  table: DeployedTable,
+  key: Cells,
+  reading: Reading = {},
+): Promise<Row | undefined> {
+  if (reading.asOf === undefined && reading.targets === undefined) return readPresentKeyedRow(pools, table, key);
+  const [row] = await run<Row>(pools.rows, showKeyedSql(table, [key], reading));
+  return row;
+}
+
+const readPresentKeyedRow = createBatcher<Cells, Row | undefined>({
+  execute: async (pools, table, keys) => {
+    const rows = await run<Row & { place: number }>(pools.rows, showKeyedSql(table, keys));
+    const byPlace = new Map(rows.map((row) => [Number(row.place), row]));
+    return keys.map((_, i) => byPlace.get(i + 1));
   },
 });
 
@@ -83,6 +116,19 @@ async function updateUnlocked(
     if (!wasRolledBack(error)) throw error;
     return new Map();
   }
+}
+
+/**
+ * Changes the live row with a primary key, the same way; undefined also when no row has it. A row
+ * that loses the key while the statement waits is left alone.
+ */
+export async function updateKeyedRow(
+  pools: Pools,
+  table: DeployedTable,
+  update: KeyedUpdate,
+): Promise<WrittenRow | undefined> {
+  const [row] = await retryTransaction(() => run<WrittenRow>(pools.rows, updateSql(table, [update], 'api')));
+  return row;
 }
 
 function updateRows(

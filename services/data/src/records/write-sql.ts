@@ -17,7 +17,7 @@ import {
   Values,
 } from '../sql/statement.ts';
 import { currentSql } from '../tables/catalogue.ts';
-import type { Column, DeployedTable } from '../tables/table.ts';
+import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
 import type { Cells } from './record-input.ts';
 
@@ -42,9 +42,11 @@ export const monotonicSql = (row: string) => `greatest(clock.at, ${row}svc_updat
 export const setsSql = (differs: string, sets: readonly [column: string, value: string][]): string =>
   sets.map(([column, value]) => `${column} = case when ${differs} then ${value} else t.${column} end`).join(', ');
 
-/** Whether a row has other values in these columns, at least one, compared as imports do. */
+/** Whether a row has other values in these columns, compared as imports do. */
 export const differsSql = (columns: readonly Column[], row: string, given: (column: Column) => string): string =>
-  `(${columns.map((column) => `${row}.${columnName(column)}`).join(', ')}) is distinct from (${columns.map(given).join(', ')})`;
+  columns.length === 0
+    ? 'false'
+    : `(${columns.map((column) => `${row}.${columnName(column)}`).join(', ')}) is distinct from (${columns.map(given).join(', ')})`;
 
 /** A new row: the text forms of its cells, and its origin. */
 export type NewRow = { cells: Cells; origin: Origin };
@@ -86,11 +88,24 @@ export function insertSql(table: DeployedTable, rows: readonly NewRow[], channel
  */
 export type RowUpdate = { id: string; cells: Cells; origin: Origin; versions: number[] | undefined };
 
+/** The same of the row with this primary key. The cells are of other columns. */
+export type KeyedUpdate = Omit<RowUpdate, 'id'> & { key: Cells };
+
 /** The name of a column's new value in an update. */
 export const newCell = (column: Column): string => `new_${columnName(column)}`;
 
+/** The name of a column of the primary key by which a row is found. */
+export const keyCell = (column: Column): string => `key_${columnName(column)}`;
+
+/** Whether a row is live and has the primary key of `given`. */
+export const hasKeySql = (key: readonly Column[], row: string, given: string): string =>
+  [`${row}.svc_live`, ...key.map((column) => `${row}.${columnName(column)} = ${given}.${keyCell(column)}`)].join(
+    ' and ',
+  );
+
 /** Equal for updates of the same columns, which share a statement. */
-export const shapeOf = ({ cells }: RowUpdate): string => [...cells.keys()].map((column) => column.lineage_id).join();
+export const shapeOf = ({ cells }: RowUpdate | KeyedUpdate): string =>
+  [...cells.keys()].map((column) => column.lineage_id).join();
 
 /**
  * Changes live rows, each once and all in one shape; with the channel `revert` deleted rows too,
@@ -101,18 +116,27 @@ export const shapeOf = ({ cells }: RowUpdate): string => [...cells.keys()].map((
  */
 export function updateSql(
   table: DeployedTable,
-  updates: readonly [RowUpdate, ...RowUpdate[]],
+  updates: readonly [RowUpdate, ...RowUpdate[]] | readonly [KeyedUpdate],
   channel: Channel,
   waits = true,
 ): Statement {
   const [first] = updates;
   const columns = [...first.cells.keys()];
-  const template = templateOf(table, `update ${channel} ${waits} ${shapeOf(first)}`, () => {
+  const key = 'key' in first ? [...first.key.keys()] : undefined;
+  const template = templateOf(table, `update ${channel} ${waits} ${key ? 'keyed ' : ''}${shapeOf(first)}`, () => {
     const values = new Values();
-    const given = ['bigint', 'text', 'text', 'text', ...columns.map((column) => typeOf(column).base)].map((type) =>
-      hiddenFromPlanner(values.slot(`${type}[]`)),
-    );
-    const names = ['id', 'versions', 'actor', 'request', ...columns.map(newCell)];
+    const named: [name: string, type: string][] = key
+      ? key.map((column) => [keyCell(column), typeOf(column).base])
+      : [['id', 'bigint']];
+    const others: [name: string, type: string][] = [
+      ['versions', 'text'],
+      ['actor', 'text'],
+      ['request', 'text'],
+      ...columns.map((column): [string, string] => [newCell(column), typeOf(column).base]),
+    ];
+    const given = [...named, ...others].map(([, type]) => hiddenFromPlanner(values.slot(`${type}[]`)));
+    const names = [...named, ...others].map(([name]) => name);
+    const isNamed = key ? hasKeySql(key, 'r', 'given') : 'r.svc_sk = given.id';
     const reverts = channel === 'revert';
     const sets = setsSql('u.differs', [
       ['svc_updated_by', 'u.actor'],
@@ -127,17 +151,19 @@ export function updateSql(
     const differs = `${reverts ? 'r.svc_is_deleted or ' : ''}${differsSql(columns, 'r', (column) => `given.${newCell(column)}`)}`;
     // Locked in one order, so that two such statements never deadlock.
     const locked =
-      `select given.*, ${differs} as differs from unnest(${given.join(', ')}) given(${names.join(', ')}) join ${tableName(table)} r on r.svc_sk = given.id` +
+      `select r.svc_sk as sk, given.*, ${differs} as differs from unnest(${given.join(', ')}) given(${names.join(', ')}) join ${tableName(table)} r on ${isNamed}` +
       ` where ${reverts ? '' : 'not r.svc_is_deleted and '}(versions is null or r.svc_version = any(versions::int[]))` +
       ` order by r.svc_sk for no key update of r${waits ? '' : ' skip locked'}`;
     // The update comes first in the text, as in `setDeletedSql`.
     const text =
-      `update ${tableName(table)} t set ${sets} from ${clockSql}, (${locked}) u where t.svc_sk = u.id` +
+      `update ${tableName(table)} t set ${sets} from ${clockSql}, (${locked}) u where t.svc_sk = u.sk` +
       ` and ${currentSql(table, values.bind)} returning svc_sk, ${oneRecordSql(table, values.bind)} as record, svc_version`;
     return new Template(text, values, given.length);
   });
   return template.fill([
-    updates.map(({ id }) => id),
+    ...('key' in first
+      ? [...first.key.values()].map((cell) => [cell])
+      : [updates.map((update) => 'id' in update && update.id)]),
     updates.map(({ versions }) => (versions ? `{${versions}}` : null)),
     updates.map(({ origin }) => origin.actor),
     updates.map(({ origin }) => origin.requestId),
@@ -177,15 +203,43 @@ function showWithLookupsSql(table: DeployedTable, ids: readonly string[], readin
   };
 }
 
+/**
+ * Reads live rows by their primary keys, as they are or were: the same columns, and the `place` of
+ * the key. Of two rows that had a key before it was one, the later comes first.
+ */
+export function showKeyedSql(table: DeployedTable, keys: readonly Cells[], reading: Reading = {}): Statement {
+  const { asOf, targets } = reading;
+  const key = keyColumns(table.structure);
+  const cells = key.map((column) => keys.map((cells) => cells.get(column)));
+  const write = (values: Values, given: string[], at: string | undefined, record: string) =>
+    `select place, ${shownSql(record)} from unnest(${given.map(hiddenFromPlanner).join(', ')}) with ordinality given(${[...key.map(keyCell), 'place'].join(', ')})` +
+    ` join (select * from ${rowsSql(table, at)}) p on ${hasKeySql(key, 'p', 'given')}` +
+    ` where ${readableSql(table, reading, at, values.bind)}${at === undefined ? '' : ' order by svc_updated_at desc'}`;
+  const types = key.map((column) => `${typeOf(column).base}[]`);
+  if (targets || asOf !== undefined) {
+    const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
+    const given = types.map((type, i) => values.bind(cells[i], type));
+    const whole = mayOverflow(1, maxBytes) ? boundedRecordSql(record) : record;
+    return { text: write(values, given, at, whole), values: values.list };
+  }
+  const template = templateOf(table, 'show keyed', () => {
+    const values = new Values();
+    const given = types.map((type) => values.slot(type));
+    return new Template(write(values, given, undefined, oneRecordSql(table, values.bind)), values, given.length);
+  });
+  return template.fill(cells);
+}
+
 /** The row that a deletion or a restoration returns. */
 export type DeletionChange = { count: number; unknown: string[] };
 
 /**
  * Soft-deletes rows, all or nothing. Returns one row with the `count` of those that were live and
  * the `unknown` ids (with any of these no row is deleted), or none when the table has changed.
+ * `version`: only while a row has it.
  */
-export function deleteSql(table: DeployedTable, ids: string[], origin: Origin): Statement {
-  return setDeletedSql(table, ids, origin, true);
+export function deleteSql(table: DeployedTable, ids: string[], origin: Origin, version?: number): Statement {
+  return setDeletedSql(table, ids, origin, true, version);
 }
 
 /** Restores deleted rows, the same way. */
@@ -202,6 +256,7 @@ function setDeletedSql(
   ids: string[],
   { actor, channel, requestId }: Origin,
   deleted: boolean,
+  version?: number,
 ): Statement {
   const values = new Values();
   const list = values.bind(ids, 'bigint[]');
@@ -214,7 +269,8 @@ function setDeletedSql(
     `svc_request_id = ${values.bind(requestId, 'text')}`,
     `svc_channel = ${channelSql(channel)}`,
   ];
-  const locked = `(select array_agg(svc_sk) as ids from (select svc_sk from ${name} where svc_sk = any(${list}) order by svc_sk for update) each) locked`;
+  const wanted = version === undefined ? '' : ` and svc_version = ${values.bind(version, 'int')}`;
+  const locked = `(select array_agg(svc_sk) as ids from (select svc_sk from ${name} where svc_sk = any(${list})${wanted} order by svc_sk for update) each) locked`;
   const unknown = `select distinct id from unnest(${list}) id where not exists (select from ${name} o where o.svc_sk = id)`;
   return {
     text:

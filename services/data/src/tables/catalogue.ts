@@ -1,16 +1,15 @@
 // Finds deployed tables, and caches their entries by revision. Every statement over rows states the
 // revision it was made for, so one made for an outdated entry returns nothing, and the entry is
 // read again. That holds with any number of instances and costs no round trip.
+
 import { ServiceError } from '@almanac/service-kit/errors';
+import type { TableReference } from '@almanac/service-kit/rights/table-reference';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { run } from '../postgres/pools.ts';
 import type { Statement } from '../sql/statement.ts';
 import type { Bind } from '../values/check.ts';
 import type { DeployedTable } from './table.ts';
-
-/** A table as a caller names it: by id, or by key on a branch. */
-export type TableReference = { id: number } | { key: string; branchId: number };
 
 const columns = `table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version,
   revision, (extract(epoch from history_since) * 1000)::bigint as history_since, structure`;

@@ -1,9 +1,11 @@
 // What is deployed, for other services: one table, and how many rows tables have.
+
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import type { TableReference } from '@almanac/service-kit/rights/table-reference';
 import { type Pools, run } from '../postgres/pools.ts';
 import { tableName } from '../sql/identifiers.ts';
-import { type Catalogue, notDeployed, type TableReference } from './catalogue.ts';
+import { type Catalogue, notDeployed } from './catalogue.ts';
 
 type Access = { catalogue: Catalogue; pools: Pools };
 

@@ -1,10 +1,12 @@
-// Opens the table of a request: finds it (404), checks the right (403), and runs the work with
-// it, again while a deployment changes it.
+// Opens the table of a request: finds it (404), checks the right (403) and that all its names are
+// of one table (400), and runs the work with it, again while a deployment changes it.
+
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { hasSqlClass } from '@almanac/service-kit/postgres/errors';
 import type { Action, Rights } from '@almanac/service-kit/rights/rights';
-import { type Catalogue, notDeployed, type TableReference } from './catalogue.ts';
+import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
+import { type Catalogue, notDeployed } from './catalogue.ts';
 import type { DeployedTable } from './table.ts';
 import { maySee, requireRightOn } from './table-rights.ts';
 
@@ -50,6 +52,7 @@ export async function withTable<T>(
     let failure: unknown;
     try {
       await requireRightOn({ rights }, call, action, table);
+      requireSameTable(request, table);
       const targets = request.includeLookups ? await visible(rights, call, others) : undefined;
       const result = await (request.exactNumbers
         ? work(exact(table), targets && allExact(targets))

@@ -129,6 +129,17 @@ const instant: ValueType = {
   textSql: (x) => `substr(${wholeMilliseconds(x)}, 2, 23) || 'Z'`,
 };
 
+const anySize: ColumnShape = { data_type: 'text', length: null, scale: null };
+
+/**
+ * The text of a value to compare columns of this type with; undefined for what is no value of it.
+ * One that is longer or finer than a column may be is fine; no row has it.
+ */
+export function readOperand(type: ValueType, text: string): string | undefined {
+  if (type.checks(anySize).some((check) => check.brokenBy(text))) return undefined;
+  return type.family === 'instant' ? type.canonical(text) : text;
+}
+
 /** Each data type. */
 export const valueTypes = {
   string: text(true),

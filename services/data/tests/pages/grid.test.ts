@@ -173,6 +173,7 @@ describe('the list of rows', () => {
     ['name:contains:ALPHA', (row: { name: string | null }) => row.name?.toLowerCase().includes('alpha')],
     ['name:not_eq:alpha', (row: { name: string }) => row.name !== 'alpha'],
     ['name:in:alpha|beta', (row: { name: string }) => ['alpha', 'beta'].includes(row.name)],
+    ['name:in:alpha,beta|beta', (row: { name: string }) => row.name === 'beta'],
     ['name:null', (row: { name: string | null }) => row.name === null],
     ['name:not_null:', (row: { name: string | null }) => row.name !== null],
     ['amount:gte:2.25', (row: { amount: number | null }) => row.amount !== null && row.amount >= 2.25],

@@ -5,8 +5,9 @@ import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { run } from '../../src/postgres/pools.ts';
-import { readRecord } from '../../src/records/record-input.ts';
-import { insertSql, showSql, updateSql } from '../../src/records/write-sql.ts';
+import { readKeyed } from '../../src/records/key-input.ts';
+import { type Cells, readRecord } from '../../src/records/record-input.ts';
+import { insertSql, showKeyedSql, showSql, updateSql } from '../../src/records/write-sql.ts';
 import type { Origin } from '../../src/rows/origin.ts';
 import { anyHiddenFromPlanner, type Statement } from '../../src/sql/statement.ts';
 import type { DeployedTable } from '../../src/tables/table.ts';
@@ -62,9 +63,19 @@ async function plansOf(write: (time: number) => Statement): Promise<number> {
 
 const cells = (record: object) => readRecord(table, { ...record }, false).cells;
 
+const keyed = (n: number) => readKeyed(table, { n, name: 'y' });
+
 const statements: [string, (time: number) => Statement][] = [
   ['a row', (time) => showSql(table, [String(time)])],
   ['a row of an instant', (time) => showSql(table, [String(time)], { asOf: new Date().toISOString() })],
+  ['a row by its key', (time) => showKeyedSql(table, [keyed(time).key as Cells])],
+  [
+    'a changed row by its key',
+    (time) => {
+      const { key, cells: others } = keyed(time);
+      return updateSql(table, [{ key: key as Cells, cells: others, origin, versions: undefined }], 'api');
+    },
+  ],
   ['a new row', (time) => insertSql(table, [{ cells: cells({ n: rows + 1 + time, name: 'new' }), origin }], 'api')],
   [
     'a changed row',

@@ -174,7 +174,7 @@ describe('a batch', () => {
 
   it.each<[string, unknown]>([
     ['no list', 'create'],
-    ['an operation that is none', [{ operation: 'upsert', record: {} }]],
+    ['an operation that is none', [{ operation: 'merge', record: {} }]],
     ['an operation that is no object', [null]],
     ['a creation with an id', [{ operation: 'create', id: 1, record: {} }]],
     ['a creation without a record', [{ operation: 'create' }]],

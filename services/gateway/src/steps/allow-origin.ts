@@ -10,6 +10,7 @@ const requestHeaders = [
   'Exact-Numbers',
   'Idempotency-Key',
   'If-Match',
+  'If-None-Match',
   'X-Request-Id',
   'traceparent',
   'tracestate',

@@ -8,23 +8,27 @@ import { timeSchema } from '../time-schema.ts';
 
 import { dateStyles, getAccount, updateAccount } from './accounts.ts';
 
-const accountSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  plan: z.string(),
-  billing_status: z.string(),
-  overdue_since: timeSchema.nullable(),
-  overage_enabled: z.boolean(),
-  branching_enabled: z.boolean(),
-  date_style: z.enum(dateStyles),
-  usage: z.object({
-    period_start: timeSchema,
-    period_end: timeSchema,
-    calls: z.int().meta({ description: 'Calls of this month before this one.' }),
-    allowance: z.int(),
-    overage_calls: z.int(),
-  }),
-});
+const accountSchema = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    plan: z.string(),
+    billing_status: z.string(),
+    overdue_since: timeSchema.nullable(),
+    overage_enabled: z.boolean(),
+    branching_enabled: z.boolean(),
+    date_style: z.enum(dateStyles),
+    usage: z
+      .object({
+        period_start: timeSchema,
+        period_end: timeSchema,
+        calls: z.int().meta({ description: 'Calls of this month before this one.' }),
+        allowance: z.int(),
+        overage_calls: z.int(),
+      })
+      .meta({ id: 'AccountUsage' }),
+  })
+  .meta({ id: 'Account' });
 
 /** Routes of the account. */
 export function accountRoutes(ctx: IdentityContext): Route[] {
@@ -34,6 +38,7 @@ export function accountRoutes(ctx: IdentityContext): Route[] {
       path: '/account',
       tag: 'Account',
       summary: 'Show the account, its plan, billing status and usage',
+      description: 'The account of the token. `usage.calls` counts the calls before this one.',
       response: accountSchema,
       handle: ({ call }) => getAccount(ctx, call),
     }),

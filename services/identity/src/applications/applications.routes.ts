@@ -22,20 +22,24 @@ import {
 } from './applications.ts';
 import { readRedirectUris } from './redirect-uris.ts';
 
-const applicationSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  client_id: z.string(),
-  redirect_uri: z.string(),
-  confidential: z.boolean(),
-  scopes: z.string(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-});
+const applicationSchema = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    client_id: z.string(),
+    redirect_uri: z.string(),
+    confidential: z.boolean(),
+    scopes: z.string(),
+    created_at: timeSchema,
+    updated_at: timeSchema,
+  })
+  .meta({ id: 'OauthApplication' });
 
-const withSecretSchema = applicationSchema.extend({
-  client_secret: z.string().nullable().meta({ description: 'Shown only here; null for a public application.' }),
-});
+const withSecretSchema = applicationSchema
+  .extend({
+    client_secret: z.string().nullable().meta({ description: 'Shown only here; null for a public application.' }),
+  })
+  .meta({ id: 'OauthApplicationWithSecret' });
 
 const redirectUriSchema = z
   .union([z.string(), z.array(z.string()).max(limits.problems)])
@@ -46,16 +50,17 @@ const redirectUriSchema = z
     return text;
   })
   .meta({
-    type: 'string',
-    description: 'Several, one per line. https, loopback or a scheme that is a reversed domain name.',
+    description: 'Several, one per line or in an array. https, loopback or a scheme that is a reversed domain name.',
   });
 
-const secretSchema = z.object({
-  id: z.int(),
-  hint: z.string().nullable().meta({ description: 'Its last four characters.' }),
-  created_at: timeSchema,
-  last_used_at: timeSchema.nullable().meta({ format: 'date-time', description: 'To the hour; null: never.' }),
-});
+const secretSchema = z
+  .object({
+    id: z.int(),
+    hint: z.string().nullable().meta({ description: 'Its last four characters.' }),
+    created_at: timeSchema,
+    last_used_at: timeSchema.nullable().meta({ format: 'date-time', description: 'To the hour; null: never.' }),
+  })
+  .meta({ id: 'OauthApplicationSecret' });
 
 const newSecretSchema = secretSchema.extend({
   client_secret: z.string().meta({ description: 'Shown only here.' }),
@@ -73,6 +78,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'GET',
       path: '/oauth_applications',
       summary: 'List OAuth applications',
+      description: 'For administrators. Never with their secrets.',
       query: listParameters,
       response: pageSchema(applicationSchema),
       handle: ({ call, query }) => listApplications(ctx, call, readListQuery(query, applicationFields)),
@@ -82,6 +88,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'GET',
       path: '/oauth_applications/{id}',
       summary: 'Show an OAuth application',
+      description: 'For administrators. Never with its secret.',
       params,
       response: applicationSchema,
       handle: ({ call, params: { id } }) => getApplication(ctx, call, id),
@@ -117,6 +124,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'PATCH',
       path: '/oauth_applications/{id}',
       summary: 'Change an OAuth application',
+      description: 'For administrators. Tokens that were issued before are limited to the new scopes.',
       example: { oauth_application: { scopes: 'api:read api:write' } },
       params,
       resource,
@@ -134,6 +142,7 @@ export function applicationRoutes(ctx: IdentityContext): Route[] {
       method: 'DELETE',
       path: '/oauth_applications/{id}',
       summary: 'Delete an OAuth application and revoke its tokens',
+      description: 'For administrators. Its tokens stop working within a second or two.',
       params,
       status: 204,
       handle: ({ call, params: { id } }) => deleteApplication(ctx, call, id),

@@ -10,25 +10,29 @@ import { auditEventFields, getAuditEvent, listAuditEvents, results } from './aud
 
 const attributesSchema = z.record(z.string(), z.unknown()).nullable();
 
-const auditEventSchema = z.object({
-  id: z.int(),
-  occurred_at: timeSchema,
-  action: z.string().meta({ description: 'What and what was done to it: `user.created`, `login.failed`.' }),
-  result: z.enum(results),
-  actor: z.object({
-    type: z.enum(['user', 'application', 'system']),
-    id: z.int().nullable(),
-    name: z.string().nullable().meta({ description: 'The current name; null when the actor was deleted.' }),
-  }),
-  user_id: z.int().nullable(),
-  application_id: z.int().nullable(),
-  address: z.string().nullable(),
-  resource_type: z.string().nullable(),
-  resource_id: z.int().nullable(),
-  before: attributesSchema,
-  after: attributesSchema,
-  request_id: z.string().nullable(),
-});
+const auditEventSchema = z
+  .object({
+    id: z.int(),
+    occurred_at: timeSchema,
+    action: z.string().meta({ description: 'What and what was done to it: `user.created`, `login.failed`.' }),
+    result: z.enum(results),
+    actor: z
+      .object({
+        type: z.enum(['user', 'application', 'system']),
+        id: z.int().nullable(),
+        name: z.string().nullable().meta({ description: 'The current name; null when the actor was deleted.' }),
+      })
+      .meta({ id: 'Actor' }),
+    user_id: z.int().nullable(),
+    application_id: z.int().nullable(),
+    address: z.string().nullable(),
+    resource_type: z.string().nullable(),
+    resource_id: z.int().nullable(),
+    before: attributesSchema,
+    after: attributesSchema,
+    request_id: z.string().nullable(),
+  })
+  .meta({ id: 'AuditEvent' });
 
 // Ids of entries outgrow the 32 bits of other resources' ids.
 const eventIdSchema = z

@@ -9,12 +9,14 @@ import { idempotencyKeyHeader } from '../idempotency.ts';
 import { timeSchema } from '../time-schema.ts';
 import { assignmentFields, createAssignment, deleteAssignment, listAssignments } from './user-group-assignments.ts';
 
-const assignmentSchema = z.object({
-  id: z.int(),
-  user_id: z.int(),
-  user_group_id: z.int(),
-  created_at: timeSchema,
-});
+const assignmentSchema = z
+  .object({
+    id: z.int(),
+    user_id: z.int(),
+    user_group_id: z.int(),
+    created_at: timeSchema,
+  })
+  .meta({ id: 'UserGroupAssignment' });
 
 const tag = 'User group assignments';
 const appointing =
@@ -28,7 +30,11 @@ export function userGroupAssignmentRoutes(ctx: IdentityContext): Route[] {
       path: '/user_group_assignments',
       tag,
       summary: 'List who is in which group',
-      query: { ...listParameters, user_group_id: idTextSchema.optional() },
+      description: 'Every user of the account may read it.',
+      query: {
+        ...listParameters,
+        user_group_id: idTextSchema.optional().meta({ description: 'Only those of this group.' }),
+      },
       response: pageSchema(assignmentSchema),
       handle: ({ call, query: { user_group_id, ...query } }) =>
         listAssignments(ctx, call, readListQuery(query, assignmentFields), user_group_id),

@@ -12,28 +12,38 @@ import { actions, resourceTypes } from '../permissions/permissions.ts';
 import { timeSchema } from '../time-schema.ts';
 import { createGroup, deleteGroup, groupFields, listGroups, showGroup, updateGroup } from './user-groups.ts';
 
-const groupSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  description: z.string().nullable(),
-  system: z.boolean(),
-  resource_type: z.string().nullable(),
-  resource_id: z.int().nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  permissions: z.array(
-    z.object({ id: z.int(), action: z.enum(actions), resource_type: z.enum(resourceTypes), resource_id: z.int() }),
-  ),
-  members: z.array(z.object({ id: z.int(), first_name: z.string(), last_name: z.string(), email: z.string() })),
-});
+const groupSchema = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    description: z.string().nullable(),
+    system: z.boolean(),
+    resource_type: z.string().nullable(),
+    resource_id: z.int().nullable(),
+    created_at: timeSchema,
+    updated_at: timeSchema,
+    permissions: z.array(
+      z
+        .object({ id: z.int(), action: z.enum(actions), resource_type: z.enum(resourceTypes), resource_id: z.int() })
+        .meta({ id: 'GroupPermission' }),
+    ),
+    members: z.array(
+      z
+        .object({ id: z.int(), first_name: z.string(), last_name: z.string(), email: z.string() })
+        .meta({ id: 'Member' }),
+    ),
+  })
+  .meta({ id: 'UserGroup' });
 
 const permissionsSchema = z
   .array(
-    z.strictObject({
-      action: z.enum(actions),
-      resource_type: z.enum(resourceTypes),
-      resource_id: idSchema.optional(),
-    }),
+    z
+      .strictObject({
+        action: z.enum(actions),
+        resource_type: z.enum(resourceTypes),
+        resource_id: idSchema.optional(),
+      })
+      .meta({ id: 'NewGroupPermission' }),
   )
   .max(1_000)
   .meta({ description: 'What the members may do. `resource_id` is left out for the account.' });
@@ -49,6 +59,8 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       path: '/user_groups',
       tag: 'User groups',
       summary: 'List user groups with their permissions and members',
+      description:
+        'System groups come with the account, its domains and branches; custom ones are made by administrators.',
       query: listParameters,
       response: pageSchema(groupSchema),
       handle: ({ call, query }) => listGroups(ctx, call, readListQuery(query, groupFields)),
@@ -58,6 +70,7 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       path: '/user_groups/{id}',
       tag: 'User groups',
       summary: 'Show a user group with its permissions and members',
+      description: 'Every user of the account may read it.',
       params,
       response: groupSchema,
       handle: ({ call, params: { id } }) => showGroup(ctx, call, id),
@@ -67,6 +80,8 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       method: 'POST',
       path: '/user_groups',
       summary: 'Create a custom group',
+      description:
+        'For administrators. It holds the given permissions, and has no members yet: `POST /user_group_assignments`.',
       requestHeaders: idempotencyKeyHeader,
       example: {
         user_group: { name: 'Geographers', permissions: [{ action: 'edit', resource_type: 'domain', resource_id: 3 }] },
@@ -101,6 +116,7 @@ export function userGroupRoutes(ctx: IdentityContext): Route[] {
       method: 'DELETE',
       path: '/user_groups/{id}',
       summary: 'Delete a custom group',
+      description: 'For administrators. Its members lose the rights that only it gave. System groups can’t be deleted.',
       params,
       status: 204,
       handle: ({ call, params: { id } }) => deleteGroup(ctx, call, id),

@@ -5,13 +5,15 @@ import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { actions, listPermissions, permissionFields, resourceTypes } from './permissions.ts';
 
-const permissionSchema = z.object({
-  id: z.int(),
-  user_group_id: z.int(),
-  action: z.enum(actions),
-  resource_type: z.enum(resourceTypes),
-  resource_id: z.int(),
-});
+const permissionSchema = z
+  .object({
+    id: z.int(),
+    user_group_id: z.int(),
+    action: z.enum(actions),
+    resource_type: z.enum(resourceTypes),
+    resource_id: z.int(),
+  })
+  .meta({ id: 'Permission' });
 
 /** Routes of permissions. */
 export function permissionRoutes(ctx: IdentityContext): Route[] {
@@ -21,6 +23,7 @@ export function permissionRoutes(ctx: IdentityContext): Route[] {
       path: '/permissions',
       tag: 'Permissions',
       summary: 'List all permissions in the account',
+      description: 'Each is held by a group, for the account, a domain, a branch or a table.',
       query: listParameters,
       response: pageSchema(permissionSchema),
       handle: ({ call, query }) => listPermissions(ctx, call, readListQuery(query, permissionFields, 'action')),

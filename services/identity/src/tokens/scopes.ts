@@ -35,7 +35,7 @@ export const scopesSchema = z
     checked.addIssue({ code: 'custom', message: `must be some of ${scopes.join(', ')}`, input: value });
     return z.NEVER;
   })
-  .meta({ type: 'string', description: 'Space-separated.' });
+  .meta({ description: 'Space-separated, or an array.' });
 
 /** True when the held scopes include every wanted one; `api` includes all. */
 export function includesScopes(held: Scope[], wanted: Scope[]): boolean {

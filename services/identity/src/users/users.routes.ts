@@ -23,19 +23,22 @@ import {
   userTypes,
 } from './users.ts';
 
-const userSchema = z.object({
-  id: z.int(),
-  first_name: z.string(),
-  last_name: z.string(),
-  email: z.string().meta({ description: 'Empty for a service user.' }),
-  user_type: z.enum(userTypes).meta({ description: 'Extension: `service` for a user that programs act as.' }),
-  license_type: z.enum(licenseTypes),
-  status: z.enum(['invited', 'active', 'suspended']),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-});
+const userSchema = z
+  .object({
+    id: z.int(),
+    first_name: z.string(),
+    last_name: z.string(),
+    email: z.string().meta({ description: 'Empty for a service user.' }),
+    user_type: z.enum(userTypes).meta({ description: 'Extension: `service` for a user that programs act as.' }),
+    license_type: z.enum(licenseTypes),
+    status: z.enum(['invited', 'active', 'suspended']),
+    created_at: timeSchema,
+    updated_at: timeSchema,
+  })
+  .meta({ id: 'User' });
 
-const groupSchema = z.object({ id: z.int(), name: z.string() });
+const groupSchema = z.object({ id: z.int(), name: z.string() }).meta({ id: 'UserGroupReference' });
+const userDetailsSchema = userSchema.extend({ user_groups: z.array(groupSchema) }).meta({ id: 'UserDetails' });
 
 // A part of a user's name: may be empty (null means the same) and holds no control character.
 const personNameSchema = z
@@ -83,6 +86,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'GET',
       path: '/users',
       summary: 'List users',
+      description: 'For administrators.',
       query: listParameters,
       response: pageSchema(userSchema),
       handle: ({ call, query }) => listUsers(ctx, call, readListQuery(query, userFields, 'email')),
@@ -92,8 +96,9 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'GET',
       path: '/users/{id}',
       summary: 'Show a user and the groups it is in',
+      description: 'For administrators.',
       params,
-      response: userSchema.extend({ user_groups: z.array(groupSchema) }),
+      response: userDetailsSchema,
       handle: ({ call, params: { id } }) => getUser(ctx, call, id),
     }),
     route({
@@ -124,6 +129,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'PATCH',
       path: '/users/{id}',
       summary: 'Change a user, or suspend one',
+      description: 'For administrators. Attributes that are left out stay as they are.',
       example: { user: { last_name: 'King' } },
       params,
       resource: 'user',
@@ -136,6 +142,7 @@ export function userRoutes(ctx: IdentityContext): Route[] {
       method: 'DELETE',
       path: '/users/{id}',
       summary: 'Delete a user and revoke the tokens it has',
+      description: 'For administrators. Histories and the audit log keep the id.',
       params,
       status: 204,
       handle: ({ call, params: { id } }) => deleteUser(ctx, call, id),

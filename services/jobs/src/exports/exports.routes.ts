@@ -30,7 +30,12 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       path: '/exports',
       tag,
       summary: 'List the exports of tables one may view',
-      query: { ...listParameters, table_definition_key: z.string().optional(), branch_id: idTextSchema.optional() },
+      description: 'A bare word in `q` searches the correlation codes.',
+      query: {
+        ...listParameters,
+        table_definition_key: z.string().optional().meta({ description: 'Only those of tables with this key.' }),
+        branch_id: idTextSchema.optional().meta({ description: 'Only those from this branch.' }),
+      },
       response: pageSchema(exportSchema),
       handle: ({ call, query }) =>
         listExports(ctx, call, query, readListQuery(query, exportFields, 'correlation_code')),
@@ -40,6 +45,8 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       path: '/exports/{id}',
       tag,
       summary: 'Show an export, with its download link once it is complete',
+      description:
+        '`download_url` is fresh at every call and works for an hour, without a token. Files are kept for 30 days.',
       params: { id: idTextSchema },
       response: exportSchema,
       handle: async ({ call, params }) => showExport(ctx, await getExport(ctx, call, params.id)),
@@ -49,6 +56,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       path: '/exports/{id}/cancel',
       tag,
       summary: 'Cancel an export that has not ended',
+      description: 'No file is kept. 422 when it has ended.',
       requestHeaders: idempotencyKeyHeader,
       extension: true,
       params: { id: idTextSchema },

@@ -25,35 +25,40 @@ export const exportFormats = fileFormats;
 
 const time = z.iso.datetime();
 
-export const exportSchema = z.object({
-  id: z.int(),
-  branch_id: z.int(),
-  table_definition_id: z.int(),
-  table_definition_key: z.string(),
-  correlation_code: z.string(),
-  status: z.enum(['created', 'processing', 'completed', 'failed', 'cancelled']),
-  pattern: z.enum(exportPatterns),
-  high_water_mark: z.string().nullable(),
-  as_of: z.string().nullable(),
-  format: z.enum(exportFormats),
-  gzip: z.boolean(),
-  safe_cells: z.boolean(),
-  for_editing: z.boolean(),
-  exact_numbers: z.boolean(),
-  download_url: z.string().nullable().meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
-  rows_exported: z.int().nullable(),
-  bytes_exported: z.int().nullable(),
-  next_high_water_mark: z
-    .string()
-    .nullable()
-    .meta({ description: 'For the next incremental export: no row is missed.' }),
-  error: z.string().nullable(),
-  created_by: z.int().nullable(),
-  created_at: time,
-  updated_at: time,
-  finished_at: time.nullable(),
-  file_expires_at: time.nullable(),
-});
+export const exportSchema = z
+  .object({
+    id: z.int(),
+    branch_id: z.int(),
+    table_definition_id: z.int(),
+    table_definition_key: z.string(),
+    correlation_code: z.string(),
+    status: z.enum(['created', 'processing', 'completed', 'failed', 'cancelled']),
+    pattern: z.enum(exportPatterns),
+    high_water_mark: z.string().nullable(),
+    as_of: z.string().nullable(),
+    format: z.enum(exportFormats),
+    gzip: z.boolean(),
+    safe_cells: z.boolean(),
+    for_editing: z.boolean(),
+    exact_numbers: z.boolean(),
+    download_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
+    rows_exported: z.int().nullable(),
+    bytes_exported: z.int().nullable(),
+    next_high_water_mark: z
+      .string()
+      .nullable()
+      .meta({ description: 'For the next incremental export: no row is missed.' }),
+    error: z.string().nullable(),
+    created_by: z.int().nullable(),
+    created_at: time,
+    updated_at: time,
+    finished_at: time.nullable(),
+    file_expires_at: time.nullable(),
+  })
+  .meta({ id: 'Export' });
 
 export const exportFields = {
   id: 'integer',

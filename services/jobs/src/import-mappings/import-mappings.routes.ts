@@ -1,8 +1,14 @@
 // The REST edge of import mappings.
-import { idSchema, idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
+import { idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
+import {
+  findTableReference,
+  readTableReference,
+  tableInBody,
+  tableInQuery,
+} from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { delimiters, quotes } from '../formats/csv/csv-reader.ts';
@@ -38,33 +44,40 @@ const { date_style, decimal_separator, delimiter, quote, encoding } = styleSchem
 /** Entries of a value_map, and characters of each text in it. */
 const maxValueMapSize = 1000;
 
-export const columnMappingSchema = z.object({
-  source_column: z.string(),
-  target_column: z.string().nullable(),
-  format: z.string().nullable(),
-  default: z.string().nullable(),
-  trim: z.boolean(),
-  lookup: z.union([z.boolean(), z.string()]),
-  value_map: z.record(z.string(), z.string().nullable()).nullable(),
-  otherwise: z.union([z.enum(['keep', 'reject']), z.object({ value: z.string().nullable() })]),
-  round: z.int().nullable(),
-});
+export const columnMappingSchema = z
+  .object({
+    source_column: z.string(),
+    target_column: z.string().nullable(),
+    format: z.string().nullable(),
+    default: z.string().nullable(),
+    trim: z.boolean(),
+    lookup: z.union([z.boolean(), z.string()]),
+    value_map: z.record(z.string(), z.string().nullable()).nullable(),
+    otherwise: z.union([
+      z.enum(['keep', 'reject']),
+      z.object({ value: z.string().nullable() }).meta({ id: 'Replacement' }),
+    ]),
+    round: z.int().nullable(),
+  })
+  .meta({ id: 'ColumnMapping' });
 
-const mappingSchema = z.object({
-  id: z.int(),
-  table_definition_id: z.int(),
-  name: z.string(),
-  date_style,
-  decimal_separator,
-  delimiter,
-  quote,
-  encoding,
-  has_header: z.boolean(),
-  is_default: z.boolean(),
-  column_mappings: z.array(columnMappingSchema),
-  created_at: time,
-  updated_at: time,
-});
+const mappingSchema = z
+  .object({
+    id: z.int(),
+    table_definition_id: z.int(),
+    name: z.string(),
+    date_style,
+    decimal_separator,
+    delimiter,
+    quote,
+    encoding,
+    has_header: z.boolean(),
+    is_default: z.boolean(),
+    column_mappings: z.array(columnMappingSchema),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'ImportMapping' });
 
 const optional = {
   date_style: date_style.optional().meta({ description: "Of a new mapping that doesn't say: the account's." }),
@@ -85,50 +98,59 @@ const optional = {
   is_default: z.boolean().optional(),
   column_mappings: z
     .array(
-      z.strictObject({
-        source_column: z.string().max(255),
-        target_column: z.string().max(255).nullish().meta({ description: 'Null leaves the file column out.' }),
-        format: z
-          .string()
-          .max(255)
-          .nullish()
-          .meta({ description: 'A date pattern of PostgreSQL, such as DD.MM.YYYY.' }),
-        default: z.string().max(1000).nullish().meta({ description: 'Stands in blank cells, as if the file held it.' }),
-        trim: z
-          .boolean()
-          .nullish()
-          .meta({ description: 'Blanks around cells are left out; cells of blanks are null.' }),
-        lookup: z
-          .union([z.boolean(), z.string().max(63)])
-          .nullish()
-          .meta({
-            description:
-              'True: cells hold what the referenced table is shown by, not its key; a name: what it has in that column.',
-          }),
-        value_map: z
-          .record(z.string(), z.string().max(maxValueMapSize).nullable())
-          .refine((map) => Object.keys(map).length <= maxValueMapSize, {
-            error: `has more than ${maxValueMapSize} entries`,
-          })
-          .refine((map) => Object.keys(map).every(({ length }) => length <= maxValueMapSize), {
-            error: `has a text of more than ${maxValueMapSize} characters`,
-          })
-          .nullish()
-          .meta({
-            description:
-              'What cells stand for, by their text, such as {"X": "true", "": "false"}; "": cells without a value, null: no value. At most 1,000.',
-          }),
-        otherwise: z
-          .union([z.enum(['keep', 'reject']), z.strictObject({ value: z.string().max(maxValueMapSize).nullable() })])
-          .nullish()
-          .meta({ description: 'What becomes of values that the value_map does not have; keep when not given.' }),
-        round: z
-          .int()
-          .min(0)
-          .max(20)
-          .nullish()
-          .meta({ description: 'Of decimals and integers: how many decimal places stay, half away from zero.' }),
-      }),
+      z
+        .strictObject({
+          source_column: z.string().max(255),
+          target_column: z.string().max(255).nullish().meta({ description: 'Null leaves the file column out.' }),
+          format: z
+            .string()
+            .max(255)
+            .nullish()
+            .meta({ description: 'A date pattern of PostgreSQL, such as DD.MM.YYYY.' }),
+          default: z
+            .string()
+            .max(1000)
+            .nullish()
+            .meta({ description: 'Stands in blank cells, as if the file held it.' }),
+          trim: z
+            .boolean()
+            .nullish()
+            .meta({ description: 'Blanks around cells are left out; cells of blanks are null.' }),
+          lookup: z
+            .union([z.boolean(), z.string().max(63)])
+            .nullish()
+            .meta({
+              description:
+                'True: cells hold what the referenced table is shown by, not its key; a name: what it has in that column.',
+            }),
+          value_map: z
+            .record(z.string(), z.string().max(maxValueMapSize).nullable())
+            .refine((map) => Object.keys(map).length <= maxValueMapSize, {
+              error: `has more than ${maxValueMapSize} entries`,
+            })
+            .refine((map) => Object.keys(map).every(({ length }) => length <= maxValueMapSize), {
+              error: `has a text of more than ${maxValueMapSize} characters`,
+            })
+            .nullish()
+            .meta({
+              description:
+                'What cells stand for, by their text, such as {"X": "true", "": "false"}; "": cells without a value, null: no value. At most 1,000.',
+            }),
+          otherwise: z
+            .union([
+              z.enum(['keep', 'reject']),
+              z.strictObject({ value: z.string().max(maxValueMapSize).nullable() }).meta({ id: 'NewReplacement' }),
+            ])
+            .nullish()
+            .meta({ description: 'What becomes of values that the value_map does not have; keep when not given.' }),
+          round: z
+            .int()
+            .min(0)
+            .max(20)
+            .nullish()
+            .meta({ description: 'Of decimals and integers: how many decimal places stay, half away from zero.' }),
+        })
+        .meta({ id: 'NewColumnMapping' }),
     )
     .max(maxEntries)
     .optional()
@@ -143,16 +165,18 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
       path: '/import_mappings',
       tag,
       summary: 'List the import mappings of tables one may view',
-      query: { ...listParameters, table_definition_id: idTextSchema.optional() },
+      description: 'Without a table those of all tables.',
+      query: { ...listParameters, ...tableInQuery },
       response: pageSchema(mappingSchema),
       handle: ({ call, query }) =>
-        listMappings(ctx, call, query.table_definition_id, readListQuery(query, mappingFields)),
+        listMappings(ctx, call, findTableReference(query), readListQuery(query, mappingFields)),
     }),
     route({
       method: 'GET',
       path: '/import_mappings/{id}',
       tag,
       summary: 'Show an import mapping',
+      description: 'With the columns in their order.',
       extension: true,
       params: id,
       response: mappingSchema,
@@ -163,25 +187,25 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
       path: '/import_mappings',
       tag,
       summary: 'Create an import mapping',
+      description: 'A table has at most one default mapping: the one before it loses the mark.',
       requestHeaders: idempotencyKeyHeader,
       example: {
         table_definition_id: 12,
         import_mapping: {
           name: 'From the ERP',
           date_style: 'DMY',
-          column_mappings: [{ source_column: 'Country code', target_column: 'code', trim: true }],
+          column_mappings: [{ source_column: 'Country code', target_column: 'alpha2', trim: true }],
         },
       },
       resource,
-      body: { table_definition_id: idSchema },
+      body: tableInBody,
       attributes: { name: nameSchema, ...optional },
       bodyLimit: limits.mappingBodyBytes,
       status: 201,
       response: mappingSchema,
       handle: async ({ call, body, attributes }) => {
-        const { table_definition_id } = body();
-        const table = await requireTable(ctx, call, table_definition_id);
-        return showMapping(await createMapping(ctx, call, table_definition_id, table, attributes()));
+        const table = await requireTable(ctx, call, readTableReference(body()));
+        return showMapping(await createMapping(ctx, call, table, attributes()));
       },
     }),
     route({
@@ -189,6 +213,8 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
       path: '/import_mappings/{id}',
       tag,
       summary: 'Change an import mapping',
+      description:
+        '`column_mappings` replaces the whole list. Tables of imports keep the mapping that they were added with.',
       example: { import_mapping: { date_style: 'ISO', is_default: true } },
       resource,
       params: id,
@@ -197,7 +223,7 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
       response: mappingSchema,
       handle: async ({ call, params, attributes }) => {
         const found = await getMapping(ctx, call, params.id);
-        const table = await requireTable(ctx, call, found.table_definition_id);
+        const table = await requireTable(ctx, call, { id: found.table_definition_id });
         return showMapping(await updateMapping(ctx, call, found, table, attributes()));
       },
     }),
@@ -206,6 +232,7 @@ export function importMappingRoutes(ctx: JobsContext): Route[] {
       path: '/import_mappings/{id}',
       tag,
       summary: 'Delete an import mapping',
+      description: 'Tables of imports that were added with it keep it.',
       params: id,
       status: 204,
       handle: async ({ call, params }) => {

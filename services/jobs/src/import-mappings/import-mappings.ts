@@ -7,6 +7,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights/rights';
+import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { JobsContext } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
 import { findEarlierResult, idempotent } from '../idempotency.ts';
@@ -39,10 +40,10 @@ export type MappingAttributes = { name?: string | undefined; is_default?: boolea
 export async function listMappings(
   ctx: JobsContext,
   call: CallContext,
-  tableDefinitionId: number | undefined,
+  reference: TableReference | undefined,
   list: ListQuery,
 ) {
-  const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
+  const ofTable = reference ? { table_definition_id: await readTableId(ctx, call, reference) } : {};
   const all: Prisma.import_mappingWhereInput = { account_id: call.accountId, ...ofTable };
   const { AND } = prismaWhere(list.conditions);
   const where = { ...all, AND: [...AND, ...(await visibleTables(ctx, call, all))] };
@@ -52,6 +53,17 @@ export async function listMappings(
   ]);
   return page(rows.map(showMapping), list, count);
 }
+
+// Of an unknown key an id that no table has: the list is empty, as that of an unknown id.
+async function readTableId(ctx: JobsContext, call: CallContext, reference: TableReference): Promise<number> {
+  if ('id' in reference && reference.branchId === undefined) return reference.id;
+  const table = await unlessMissing(() => ctx.metadata.GetTableDefinition(call, requestOf(reference)));
+  if (table && (await maySee(ctx, call, placeOf(table)))) requireSameTable(reference, table);
+  return table?.id ?? ('id' in reference ? reference.id : 0);
+}
+
+const maySee = async ({ rights }: JobsContext, call: CallContext, place: Where) =>
+  call.userId === undefined || allows(await rights.get(call), 'view', place);
 
 // Jobs knows which tables have mappings, metadata knows where the tables are.
 async function visibleTables(ctx: JobsContext, call: CallContext, all: Prisma.import_mappingWhereInput) {
@@ -105,12 +117,16 @@ export function showMapping(row: import_mapping) {
 export async function requireTable(
   ctx: JobsContext,
   call: CallContext,
-  tableDefinitionId: number,
-): Promise<MappedTable> {
-  const table = await ctx.metadata.GetTableDefinition(call, { id: tableDefinitionId });
+  reference: TableReference,
+): Promise<MappedTable & { id: number }> {
+  const table = await ctx.metadata.GetTableDefinition(call, requestOf(reference));
   await requireRight(ctx.rights, call, 'edit', placeOf(table));
+  requireSameTable(reference, table);
   return { ...table, columns: columnsOf(table), findTarget: (id) => findTarget(ctx, call, id) };
 }
+
+const requestOf = (reference: TableReference) =>
+  'id' in reference ? { id: reference.id } : { key: reference.key, branch_id: reference.branchId };
 
 // Metadata 0.1.0 sends only the names of columns.
 const columnsOf = ({ columns, column_names }: TableDefinition__Output): MappedTable['columns'] =>
@@ -125,15 +141,16 @@ const placeOf = ({ id, domain_id, branch_id }: TableDefinition__Output): Where =
 });
 
 // A lookup reveals which records exist, so it needs `view` on their table.
-async function findTarget(
-  ctx: JobsContext,
-  call: CallContext,
-  id: number,
-): Promise<TableDefinition__Output | undefined> {
-  try {
+const findTarget = (ctx: JobsContext, call: CallContext, id: number) =>
+  unlessMissing(async () => {
     const target = await ctx.metadata.GetTableDefinition(call, { id });
     await requireRight(ctx.rights, call, 'view', placeOf(target));
     return target;
+  });
+
+async function unlessMissing<T>(find: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await find();
   } catch (error) {
     if (error instanceof ServiceError && error.kind === 'not_found') return undefined;
     throw error;
@@ -153,19 +170,18 @@ const mappingDefaults: Omit<Mapping, 'date_style'> = {
 export async function createMapping(
   ctx: JobsContext,
   call: CallContext,
-  tableDefinitionId: number,
-  table: MappedTable,
+  table: MappedTable & { id: number },
   attributes: MappingAttributes & { name: string },
 ): Promise<import_mapping> {
   const done = await findEarlierResult<number>(ctx, call);
   if (done !== undefined) return getMapping(ctx, call, done);
   const date_style = attributes.date_style ?? (await readAccountDateStyle(ctx, call));
   const data = await checkMapping(ctx, call, table, { ...mappingDefaults, date_style }, attributes);
-  return saveMapping(ctx, call, { table_definition_id: tableDefinitionId }, attributes, (tx) =>
+  return saveMapping(ctx, call, { table_definition_id: table.id }, attributes, (tx) =>
     tx.import_mapping.create({
       data: {
         account_id: call.accountId,
-        table_definition_id: tableDefinitionId,
+        table_definition_id: table.id,
         name: attributes.name,
         is_default: attributes.is_default ?? false,
         date_style,

@@ -6,6 +6,7 @@ import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/e
 import { limits } from '@almanac/service-kit/limits';
 import { administersBranch, needsBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import { requireRight } from '@almanac/service-kit/rights/rights';
+import { readTableReference, requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { JobsContext } from '../context.ts';
 import {
   putWithinLimit,
@@ -39,6 +40,7 @@ export const onErrors = ['reject_file', 'reject_rows'] as const;
 export type NewImportTable = {
   table_definition_id?: number | undefined;
   table_definition_key?: string | undefined;
+  branch_id?: number | undefined;
   pattern: string;
   format?: string | undefined;
   import_mapping_id?: number | null | undefined;
@@ -66,12 +68,14 @@ export async function addImportTable(
   const input = read();
   const done = await findEarlierResult<AddedTable>(ctx, call);
   if (done) return presignUpload(ctx, call, done);
-  const table = await findDeployedTable(ctx, call, found.branch_id, input);
+  const reference = readReference(found.branch_id, input);
+  const table = await findDeployedTable(ctx, call, found.branch_id, reference);
   await requireRight(ctx.rights, call, 'edit', {
     domainId: table.domain_id,
     branchId: table.branch_id,
     tableDefinitionId: table.table_definition_id,
   });
+  requireSameTable(reference, table);
   const massDeleteBy = await authorizeMassDeletion(ctx, call, table.branch_id, input);
   checkOptions(input);
   const kept = await findMapping(ctx, call, table.table_definition_id, input.import_mapping_id);
@@ -131,16 +135,28 @@ async function presignUpload(ctx: JobsContext, call: CallContext, { id, object_k
   return { made, upload_url: await ctx.store.presignPut(object_key, { expiresSeconds }) };
 }
 
-async function findDeployedTable(ctx: JobsContext, call: CallContext, branchId: number, input: NewImportTable) {
-  const { table_definition_id, table_definition_key } = input;
-  if ((table_definition_id === undefined) === (table_definition_key === undefined))
-    throw new ServiceError('bad_request', 'Give either table_definition_id or table_definition_key.');
-  const table = await ctx.data.GetDeployedTable(
-    call,
-    table_definition_id === undefined ? { table_definition_key, branch_id: branchId } : { table_definition_id },
-  );
+// A key is looked up on the branch of the import, unless the request names one.
+function readReference(branchId: number, input: NewImportTable): TableReference {
+  const { table_definition_id, table_definition_key, branch_id = branchId } = input;
+  if (table_definition_id === undefined && table_definition_key === undefined)
+    throw new ServiceError('bad_request', 'table_definition_id or table_definition_key is required.');
+  return readTableReference({ table_definition_id, table_definition_key, branch_id });
+}
+
+async function findDeployedTable(
+  ctx: JobsContext,
+  call: CallContext,
+  branchId: number,
+  reference: TableReference,
+): Promise<DeployedTable__Output> {
+  if (!('id' in reference)) {
+    // As of an unknown key: the other branch may be one that the caller does not see.
+    if (reference.branchId !== branchId) throw notFound('Deployed table definition');
+    return ctx.data.GetDeployedTable(call, { table_definition_key: reference.key, branch_id: branchId });
+  }
+  const table = await ctx.data.GetDeployedTable(call, { table_definition_id: reference.id });
   if (table.branch_id === branchId) return table;
-  throw new ServiceError('not_found', `Table ${table_definition_id} is not deployed on the branch of the import.`);
+  throw new ServiceError('not_found', `Table ${reference.id} is not deployed on the branch of the import.`);
 }
 
 const defaultMassDeletePercent = 50;

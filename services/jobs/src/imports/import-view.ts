@@ -27,94 +27,107 @@ const tableStatus = z.enum([
 export const time = z.iso.datetime();
 const count = z.int().min(0);
 
-const progressSchema = z.object({
-  percent: z.int().min(0).max(100),
-  bytes_processed: count,
-  bytes_total: count.nullable(),
-  rows_processed: count,
-});
+const progressSchema = z
+  .object({
+    percent: z.int().min(0).max(100),
+    bytes_processed: count,
+    bytes_total: count.nullable(),
+    rows_processed: count,
+  })
+  .meta({ id: 'Progress' });
 
-export const importSchema = z.object({
-  id: z.int(),
-  branch_id: z.int(),
-  correlation_code: z.string(),
-  status: importStatus,
-  created_by: z.int().nullable(),
-  created_at: time,
-  updated_at: time,
-  finished_at: time.nullable(),
-});
+export const importSchema = z
+  .object({
+    id: z.int(),
+    branch_id: z.int(),
+    correlation_code: z.string(),
+    status: importStatus,
+    created_by: z.int().nullable(),
+    created_at: time,
+    updated_at: time,
+    finished_at: time.nullable(),
+  })
+  .meta({ id: 'Import' });
 
-const rejectionSchema = z.object({
-  row: count,
-  column: z.string(),
-  value: z.string(),
-  message: z.string(),
-  consequences: count
-    .optional()
-    .meta({ description: 'Rows that are rejected only because they refer to this one; reported once a row.' }),
-  cause_row: count.optional().meta({ description: 'The row that has to be mended instead of this one.' }),
-});
+const rejectionSchema = z
+  .object({
+    row: count,
+    column: z.string(),
+    value: z.string(),
+    message: z.string(),
+    consequences: count
+      .optional()
+      .meta({ description: 'Rows that are rejected only because they refer to this one; reported once a row.' }),
+    cause_row: count.optional().meta({ description: 'The row that has to be mended instead of this one.' }),
+  })
+  .meta({ id: 'Rejection' });
 
-export const importTableSchema = z.object({
-  id: z.int(),
-  import_id: z.int(),
-  table_definition_id: z.int(),
-  table_definition_key: z.string(),
-  status: tableStatus,
-  pattern: z.enum(['full', 'incremental', 'incremental_with_delete']),
-  format: z.enum(['auto', ...fileFormats]).meta({ description: 'auto: not known before the file is read.' }),
-  on_error: z.enum(['reject_file', 'reject_rows']),
-  dry_run: z.boolean(),
-  allow_mass_delete: z.boolean(),
-  mass_delete_percent: z.int(),
-  safe_cells: z.boolean(),
-  import_mapping_id: z.int().nullable(),
-  file_size: count.nullable(),
-  upload_expires_at: time,
-  progress: progressSchema,
-  metrics: z
-    .object({
-      rows_read: count,
-      inserted: count,
-      updated: count,
-      deleted: count,
-      unchanged: count,
-      rejected: count,
-      bytes: count,
-      duration: count.meta({ description: 'Milliseconds.' }),
-    })
-    .nullable(),
-  rejections: z
-    .array(rejectionSchema)
-    .meta({ description: 'The first 100; causes stand before rows that are rejected because of them.' }),
-  rejected_rows_url: z
-    .string()
-    .nullable()
-    .meta({ description: 'All rejected rows as CSV; fresh at every GET, for one hour.' }),
-  errors: z.array(z.string()),
-  created_at: time,
-  started_at: time.nullable(),
-  finished_at: time.nullable(),
-});
+export const importTableSchema = z
+  .object({
+    id: z.int(),
+    import_id: z.int(),
+    table_definition_id: z.int(),
+    table_definition_key: z.string(),
+    status: tableStatus,
+    pattern: z.enum(['full', 'incremental', 'incremental_with_delete']),
+    format: z.enum(['auto', ...fileFormats]).meta({ description: 'auto: not known before the file is read.' }),
+    on_error: z.enum(['reject_file', 'reject_rows']),
+    dry_run: z.boolean(),
+    allow_mass_delete: z.boolean(),
+    mass_delete_percent: z.int(),
+    safe_cells: z.boolean(),
+    import_mapping_id: z.int().nullable(),
+    file_size: count.nullable(),
+    upload_expires_at: time,
+    progress: progressSchema,
+    metrics: z
+      .object({
+        rows_read: count,
+        inserted: count,
+        updated: count,
+        deleted: count,
+        unchanged: count,
+        rejected: count,
+        bytes: count,
+        duration: count.meta({ description: 'Milliseconds.' }),
+      })
+      .meta({ id: 'ImportMetrics' })
+      .nullable(),
+    rejections: z
+      .array(rejectionSchema)
+      .meta({ description: 'The first 100; causes stand before rows that are rejected because of them.' }),
+    rejected_rows_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'All rejected rows as CSV; fresh at every GET, for one hour.' }),
+    errors: z.array(z.string()),
+    created_at: time,
+    started_at: time.nullable(),
+    finished_at: time.nullable(),
+  })
+  .meta({ id: 'ImportTable' });
 
 export const newImportTableSchema = importTableSchema.extend({
   upload_url: z.string().meta({ description: 'PUT the file there; no token is needed.' }),
 });
 
-export const importDetailSchema = importSchema.extend({
-  progress: progressSchema,
-  import_tables: z.array(importTableSchema),
-  actions: z.array(
-    z.object({
-      action: z.string(),
-      user_id: z.int().nullable(),
-      application_id: z.int().nullable(),
-      comment: z.string().nullable(),
-      at: time,
-    }),
-  ),
-});
+export const importDetailSchema = importSchema
+  .extend({
+    progress: progressSchema,
+    import_tables: z.array(importTableSchema),
+    actions: z.array(
+      z
+        .object({
+          action: z.string(),
+          user_id: z.int().nullable(),
+          application_id: z.int().nullable(),
+          comment: z.string().nullable(),
+          at: time,
+        })
+        .meta({ id: 'ImportAction' }),
+    ),
+  })
+  .meta({ id: 'ImportDetails' });
 
 export type ImportDetail = data_import & { import_tables: import_table[]; actions: import_action[] };
 

@@ -38,6 +38,7 @@ export function importRoutes(ctx: JobsContext): Route[] {
       path: '/imports',
       tag,
       summary: 'List the imports of tables one may view',
+      description: 'A bare word in `q` searches the correlation codes.',
       query: listParameters,
       response: pageSchema(importSchema),
       handle: ({ call, query }) => listImports(ctx, call, readListQuery(query, importFields, 'correlation_code')),
@@ -47,6 +48,7 @@ export function importRoutes(ctx: JobsContext): Route[] {
       path: '/imports/{id}',
       tag,
       summary: 'Show an import with its tables, metrics and action history',
+      description: 'Poll it until the status is no longer `created`, `uploading` or `processing`.',
       params: id,
       response: importDetailSchema,
       handle: async ({ call, params }) => {
@@ -96,6 +98,7 @@ export function importRoutes(ctx: JobsContext): Route[] {
           .string()
           .optional()
           .meta({ description: 'Instead of the id; looked up on the branch of the import.' }),
+        branch_id: idSchema.optional().meta({ description: 'Of the key; that of the import by default.' }),
         pattern: z.string().meta({
           enum: [...patterns],
           description:
@@ -138,8 +141,11 @@ export function importRoutes(ctx: JobsContext): Route[] {
     route({
       method: 'PUT',
       path: '/imports/{id}/tables/{table_id}/file',
+      operationId: 'uploadImportTableFile',
       tag,
       summary: 'Upload the file of an import table through the API',
+      description:
+        'The body is the file, at most 5 GB. Uploading to the `upload_url` of the table spares the way through the API.',
       extension: true,
       raw: true,
       params: { ...id, table_id: idTextSchema },
@@ -154,6 +160,7 @@ export function importRoutes(ctx: JobsContext): Route[] {
     route({
       method: 'POST',
       path: '/imports/{id}/upload_complete',
+      operationId: 'completeImportUpload',
       tag,
       summary: 'Signal that the uploads are done',
       requestHeaders: idempotencyKeyHeader,

@@ -1,8 +1,8 @@
 // Removes what has expired: objects, abandoned imports, idempotency keys, mails and finished jobs.
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
+import type { Part } from '@almanac/service-kit/process/part';
 import { periodic } from '@almanac/service-kit/process/periodic';
-import type { Part } from '@almanac/service-kit/process/service-runtime';
 import type { JobsContext } from '../context.ts';
 import { sweepObjects } from '../files/stored-objects.ts';
 import { lockImport, moveImport, recordAction, removeCancelledFiles } from '../imports/imports.ts';

@@ -65,9 +65,27 @@ const showJob = (row: job): Job => ({
 });
 
 /** The number of jobs in a state, for the metrics. */
-export async function countJobs(pool: pg.Pool, state: 'queued' | 'running' | 'failed'): Promise<number> {
+export async function countJobs(pool: pg.Pool, state: 'queued' | 'running'): Promise<number> {
   const { rows } = await pgSql(pool)('select count(*)::int as jobs from job where state = $1', [state]);
   return rows[0]?.jobs as number;
+}
+
+/** How many jobs have failed, by whose fault; those of a release without this column by ours. */
+export async function countFailedJobs(pool: pg.Pool): Promise<Record<'caller' | 'system', number>> {
+  const { rows } = await pgSql(pool)(
+    `select count(*) filter (where failed_by = 'caller')::int as caller,
+       count(*) filter (where failed_by is distinct from 'caller')::int as system
+     from job where state = 'failed'`,
+  );
+  return rows[0] as Record<'caller' | 'system', number>;
+}
+
+/** When the latest backup was taken, in seconds since 1970; 0 when there is none. */
+export async function readLastBackup(pool: pg.Pool): Promise<number> {
+  const { rows } = await pgSql(pool)(
+    'select coalesce(extract(epoch from max(taken_at)), 0)::float8 as seconds from finished_backup',
+  );
+  return rows[0]?.seconds as number;
 }
 
 /** Seconds that the longest waiting job could have been running already; 0 when none waits. */

@@ -186,7 +186,8 @@ export async function renewLease(pool: pg.Pool, job: Job, leaseMs: number): Prom
 
 type RunEnd =
   | { state: 'done' }
-  | { state: 'failed'; error: string }
+  /** `by`: the caller, whose request or file can't succeed, or the system. */
+  | { state: 'failed'; error: string; by: 'caller' | 'system' }
   /**
    * The job runs again after the pause. `counted` is false when the attempt was interrupted or
    * blocked.
@@ -200,7 +201,7 @@ type RunEnd =
 export async function endRun(tx: Transaction, job: Job, ending: RunEnd): Promise<void> {
   const again = ending.state === 'queued';
   const { rowCount } = await prismaSql(tx)(
-    `update job set state = $3, error = $4, run_id = null, lease_until = null, updated_at = now(),
+    `update job set state = $3, error = $4, failed_by = $7, run_id = null, lease_until = null, updated_at = now(),
        run_at = now() + make_interval(secs => $5::float8 / 1000),
        attempts = attempts - $6::int, deferrals = deferrals + $6::int
      where id = $1::int and run_id = $2::uuid and state = 'running'`,
@@ -211,6 +212,7 @@ export async function endRun(tx: Transaction, job: Job, ending: RunEnd): Promise
       ending.state === 'done' ? null : ending.error.slice(0, 2000),
       again ? ending.afterMs : 0,
       again && !ending.counted ? 1 : 0,
+      ending.state === 'failed' ? ending.by : null,
     ],
   );
   if (rowCount !== 1) throw new LeaseLost();

@@ -201,15 +201,17 @@ async function handleFailure(
     recordEnd(ctx, job, { state: 'queued', error: error.message, afterMs, counted }, (tx) =>
       handler.wait(tx, job, error.message),
     );
-  const fail = async (reasons: string[]) => {
+  const fail = async (by: 'caller' | 'system', reasons: string[]) => {
     const outcome = await resolveOutcome(ctx, handler, job, signal);
     if (outcome === 'unknown') return retryLater(Math.min(work.retryMs * 2 ** job.deferrals, maxPauseMs), false);
     if (outcome === 'nothing done')
-      await recordEnd(ctx, job, { state: 'failed', error: reasons.join(' ') }, (tx) => handler.fail(tx, job, reasons));
+      await recordEnd(ctx, job, { state: 'failed', error: reasons.join(' '), by }, (tx) =>
+        handler.fail(tx, job, reasons),
+      );
   };
 
   if (stopping.aborted) return retryLater(0, false);
-  if (permanentErrors.includes(error.kind)) return fail(error.errors);
+  if (permanentErrors.includes(error.kind)) return fail('caller', error.errors);
   const isUnavailable = error.kind === 'unavailable';
   const tries = isUnavailable ? job.deferrals + 1 : job.attempts;
   const pause = Math.min(work.retryMs * 2 ** (tries - 1), maxPauseMs);
@@ -222,7 +224,7 @@ async function handleFailure(
     return retryLater(pause, true);
   }
   logger.error(about, 'the job is given up');
-  return fail(error.errors);
+  return fail('system', error.errors);
 }
 
 // Don't record an outcome that isn't known yet; retry later.

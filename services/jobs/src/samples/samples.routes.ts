@@ -1,11 +1,12 @@
 // The REST endpoints of samples: columns and mappings inferred from the beginning of a file.
 
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { idTextSchema } from '@almanac/service-kit/api/input';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { requireRight } from '@almanac/service-kit/rights/rights';
+import { readTableReference, tableInBody } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { delimiters, quotes } from '../formats/csv/csv-reader.ts';
@@ -34,15 +35,17 @@ const sampleShape = {
     .meta({ description: 'False: the first line is a row, and columns are named by their places.', default: true }),
 };
 
-const proposalSchema = z.object({
-  table_definition_id: z.int(),
-  name: z.string(),
-  data_type: z.string(),
-  length: z.int().optional(),
-  scale: z.int().optional(),
-  is_primary_key: z.boolean(),
-  is_required: z.boolean(),
-});
+const proposalSchema = z
+  .object({
+    table_definition_id: z.int(),
+    name: z.string(),
+    data_type: z.string(),
+    length: z.int().optional(),
+    scale: z.int().optional(),
+    is_primary_key: z.boolean(),
+    is_required: z.boolean(),
+  })
+  .meta({ id: 'ProposedColumn' });
 
 const suggestionSchema = z.object({
   import_mapping: z
@@ -55,14 +58,16 @@ const suggestionSchema = z.object({
       has_header: z.boolean(),
       column_mappings: z.array(columnMappingSchema),
     })
-    .meta({ description: 'With a name, a body for POST /import_mappings.' }),
+    .meta({ id: 'SuggestedImportMapping', description: 'With a name, a body for POST /import_mappings.' }),
   columns: z.array(
-    z.object({
-      source_column: z.string(),
-      target_column: z.string().nullable(),
-      confidence: z.number().min(0).max(1),
-      notes: z.array(z.string()),
-    }),
+    z
+      .object({
+        source_column: z.string(),
+        target_column: z.string().nullable(),
+        confidence: z.number().min(0).max(1),
+        notes: z.array(z.string()),
+      })
+      .meta({ id: 'SuggestedColumn' }),
   ),
   unmatched_source_columns: z.array(z.string()).meta({ description: 'The mapping leaves them out.' }),
   unmatched_target_columns: z.array(z.string()),
@@ -78,6 +83,7 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
     route({
       method: 'POST',
       path: '/table_definitions/{id}/infer_columns',
+      operationId: 'inferColumns',
       tag: 'Table definitions',
       summary: 'Propose columns for a table from a sample of a file',
       example: { sample: 'code,name,population\nCH,Switzerland,9060598\n' },
@@ -91,11 +97,9 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
         table_definition_id: z.int(),
         column_definitions: z.array(proposalSchema),
         columns: z.array(
-          z.object({
-            source_column: z.string(),
-            name: z.string(),
-            notes: z.array(z.string()),
-          }),
+          z
+            .object({ source_column: z.string(), name: z.string(), notes: z.array(z.string()) })
+            .meta({ id: 'InferredColumn' }),
         ),
         format: z.enum(fileFormats),
         delimiter: z.string().nullable(),
@@ -141,13 +145,14 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
       example: { table_definition_id: 12, sample: 'Code,Name\nCH,Switzerland\n' },
       description: 'Writes nothing.',
       extension: true,
-      body: { table_definition_id: idSchema, ...sampleShape },
+      body: { ...tableInBody, ...sampleShape },
       response: suggestionSchema,
       handle: async ({ call, body }) => {
-        const { table_definition_id, ...sample } = body();
-        const table = await requireTable(ctx, call, table_definition_id);
+        const { table_definition_id, table_definition_key, branch_id, ...sample } = body();
+        const reference = readTableReference({ table_definition_id, table_definition_key, branch_id });
+        const table = await requireTable(ctx, call, reference);
         const dateStyle = await readAccountDateStyle(ctx, call);
-        return suggestMapping(table, { tableDefinitionId: table_definition_id, dateStyle }, sample);
+        return suggestMapping(table, { tableDefinitionId: table.id, dateStyle }, sample);
       },
     }),
   ];

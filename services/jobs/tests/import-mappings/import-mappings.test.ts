@@ -273,6 +273,47 @@ describe('an import mapping', () => {
     expect((await call('GET', '?table_definition_id=0')).status).toBe(400);
   });
 
+  it('names its table by key and branch as well', async () => {
+    const named = { table_definition_key: 'countries', branch_id: 1 };
+    const made = await call('POST', '', { ...named, import_mapping: { name: 'by key' } });
+    expect(made).toMatchObject({ status: 201, body: { table_definition_id: table, name: 'by key' } });
+    const both = { ...named, table_definition_id: table };
+    expect((await call('POST', '', { ...both, import_mapping: { name: 'by both' } })).status).toBe(201);
+    const search = (given: object) => call('GET', `?per_page=1000&${new URLSearchParams(given as never)}`);
+    const listed = await search({ table_definition_id: table });
+    expect(listed.body.data.length).toBeGreaterThan(1);
+    for (const given of [named, both]) expect((await search(given)).body).toEqual(listed.body);
+    for (const unknown of [
+      { ...named, branch_id: 2 },
+      { ...named, table_definition_key: 'foreign', branch_id: 3 },
+    ]) {
+      expect((await search(unknown)).body.data).toEqual([]);
+      const refused = await call('POST', '', { ...unknown, name: 'x' });
+      expect(refused.body).toEqual((await call('POST', '', { table_definition_id: 999_999, name: 'x' })).body);
+      expect(refused.status).toBe(404);
+    }
+    for (const wrong of [
+      { table_definition_key: 'countries' },
+      { ...both, table_definition_key: 'regions' },
+      { branch_id: 1 },
+    ]) {
+      expect((await search(wrong)).status).toBe(400);
+      expect((await call('POST', '', { ...wrong, name: 'x' })).status).toBe(400);
+      expect((await call('POST', '/suggest', { ...wrong, sample: 'a\nb\n' })).status).toBe(400);
+    }
+    const suggested = await call('POST', '/suggest', { ...named, sample: 'code\nDE\n' });
+    expect(suggested.body.import_mapping.table_definition_id).toBe(table);
+    jobs.neighbours.permissions.set(72, { license_type: 'end_user', permissions: [] });
+    const outsider = jobs.as({ userId: 72 });
+    // The key of a table is shown with the right to it.
+    for (const table_definition_key of ['countries', 'regions']) {
+      const given = { ...both, table_definition_key };
+      expect((await outsider('POST', '/api/v1/import_mappings', { ...given, name: 'x' })).status).toBe(403);
+      const seen = await outsider('GET', `/api/v1/import_mappings?${new URLSearchParams(given as never)}`);
+      expect([seen.status, seen.body.data]).toEqual([200, []]);
+    }
+  });
+
   it('of another account is not found', async () => {
     const made = await make();
     const other = jobs.as({ accountId: 2 });

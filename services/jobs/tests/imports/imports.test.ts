@@ -182,7 +182,9 @@ describe('a table of an import', () => {
 
   it.each([
     [{ pattern: 'full' }, 400],
-    [{ table_definition_key: 'countries', table_definition_id: 10, pattern: 'full' }, 400],
+    [{ table_definition_key: 'others', table_definition_id: 10, pattern: 'full' }, 400],
+    [{ table_definition_key: 'countries', branch_id: 2, pattern: 'full' }, 404],
+    [{ table_definition_id: 10, branch_id: 2, pattern: 'full' }, 400],
     [{ table_definition_key: 'countries' }, 400],
     [{ table_definition_key: 'countries', pattern: 'full', evil: 1 }, 400],
     [{ table_definition_key: 'nothing', pattern: 'full' }, 404],

@@ -64,6 +64,35 @@ describe('operators', () => {
     await eventually(async () => expect(await dead()).toEqual([{ queue: 'jobs.mail', messages: 1 }]));
   });
 
+  it('see in the metrics whose fault failed jobs are: a caller can mend what the system can not', async () => {
+    const failed = async () => {
+      const text = await (await fetch(`${jobs.url}/metrics`)).text();
+      return Object.fromEntries(
+        [...text.matchAll(/^almanac_jobs_failed{cause="(\w+)",service="jobs"} (\d+)$/gm)].map(([, cause, count]) => [
+          cause,
+          Number(count),
+        ]),
+      );
+    };
+    const before = await failed();
+    const name = await givenFailed();
+    expect(await failed()).toEqual({ caller: (before.caller ?? 0) + 1, system: 0 });
+    const { id } = await jobs.operator.GetJob(all, { id: name });
+    await jobs.context.prisma.job.update({ where: { id }, data: { failed_by: null } }); // by an earlier release
+    expect(await failed()).toEqual({ caller: before.caller, system: 1 });
+    await jobs.context.prisma.job.delete({ where: { id } });
+  });
+
+  it('see in the metrics when the latest backup was taken', async () => {
+    const taken = async () => {
+      const text = await (await fetch(`${jobs.url}/metrics`)).text();
+      return Number(/^almanac_last_backup_timestamp_seconds{service="jobs"} (.+)$/m.exec(text)?.[1]);
+    };
+    expect(await taken()).toBe(0);
+    await jobs.context.prisma.finished_backup.create({ data: { taken_at: new Date(1_800_000_000_500) } });
+    expect(await taken()).toBe(1_800_000_000.5);
+  });
+
   it('see in the metrics how many jobs wait and for how long', async () => {
     const metric = async (name: string) => {
       const text = await (await fetch(`${jobs.url}/metrics`)).text();

@@ -142,7 +142,7 @@ describe('the work queue', () => {
     const [job] = await takeJobs(pool, room(1), work);
     await queue(1, 1);
     expect((await prisma.job.findFirstOrThrow()).state).toBe('running');
-    if (job) await transact({ prisma }, (tx) => endRun(tx, job, { state: 'failed', error: 'x' }));
+    if (job) await transact({ prisma }, (tx) => endRun(tx, job, { state: 'failed', error: 'x', by: 'caller' }));
     subjects -= 1;
     await queue(1, 1);
     expect(await prisma.job.findFirstOrThrow()).toMatchObject({ state: 'queued', attempts: 0, error: null });
@@ -226,7 +226,11 @@ describe('several workers', () => {
       await eventually(async () => {
         expect(await prisma.job.count({ where: { account_id: 2, state: 'done' } })).toBe(5);
         const [poison] = await prisma.job.findMany({ where: { account_id: 1 } });
-        expect(poison).toMatchObject({ state: 'failed', attempts: settings.attempts });
+        expect(poison).toMatchObject({
+          state: 'failed',
+          failed_by: 'system',
+          attempts: settings.attempts,
+        });
         expect(poison?.error).not.toBeNull();
       });
       const [first = 0, second = 0, third = 0, ...more] = begun.get(1) ?? [];

@@ -29,7 +29,18 @@ const branchShape = {
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 };
-const branchSchema = z.object(branchShape);
+const branchSchema = z
+  .object(branchShape)
+  .meta({ id: 'Branch', description: 'A place to change definitions and rows apart from `main`.' });
+const branchDetailsSchema = z
+  .object({
+    ...branchShape,
+    parent: branchReferenceSchema.nullable(),
+    owner: memberSchema.nullable(),
+    user_groups: z.array(resourceGroupSchema),
+    members: z.array(memberSchema),
+  })
+  .meta({ id: 'BranchDetails' });
 const params = { id: idTextSchema };
 const common = { tag: 'Branches', resource: 'branch' } as const;
 
@@ -43,6 +54,7 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/branches',
     summary: 'List branches',
+    description: 'The shared branches, and the private ones with a right on them or on one of their tables.',
     query: listParameters,
     response: pageSchema(branchSchema),
     handle: async ({ call, query }) => listBranches(ctx, call, readListQuery(query, branchFilters)),
@@ -52,14 +64,9 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/branches/{id}',
     summary: 'Show a branch with its parent, owner, user groups and members',
+    description: 'Members are those of its user groups.',
     params,
-    response: z.object({
-      ...branchShape,
-      parent: branchReferenceSchema.nullable(),
-      owner: memberSchema.nullable(),
-      user_groups: z.array(resourceGroupSchema),
-      members: z.array(memberSchema),
-    }),
+    response: branchDetailsSchema,
     handle: async ({ call, params }) => getBranch(ctx, call, params.id),
   }),
 ];
@@ -70,6 +77,8 @@ const ofUsers = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/branches',
     summary: 'Create a branch',
+    description:
+      'Its parent is `parent_branch_id`, else the current branch of the user, else `main`. It begins without tables: clone them into it.',
     example: { branch: { name: 'Summer changes', description: 'Codes of the summer catalogue' } },
     user: true,
     branching: true,
@@ -86,7 +95,9 @@ const ofUsers = (ctx: MetadataContext): Route[] => [
     ...common,
     method: 'POST',
     path: '/branches/set_current_branch',
+    operationId: 'setCurrentBranch',
     summary: 'Set the branch on which the calling user works',
+    description: 'New branches of this user have it as their parent. Operations name their branch themselves.',
     example: { branch_id: 1 },
     user: true,
     body: { branch_id: idSchema },
@@ -118,6 +129,7 @@ const ofOwners = (ctx: MetadataContext): Route[] => [
     method: 'DELETE',
     path: '/branches/{id}',
     summary: 'Delete a branch with its definitions and deployed tables',
+    description: '422 for `main`, and while other branches have it as their parent.',
     params,
     status: 204,
     handle: async ({ call, params }) => deleteBranch(ctx, call, params.id),

@@ -9,16 +9,18 @@ import type { CommonAction, Machine, Noun } from './approval-states.ts';
 type Db = Pick<Transaction, '$queryRawUnsafe' | '$executeRawUnsafe'>;
 
 /** One entry of a history in answers. */
-export const historyEntrySchema = z.object({
-  action: z.string(),
-  user: z.int().nullable(),
-  comment: z.string().nullable(),
-  at: z.iso.datetime(),
-  request_id: z.string().nullable().meta({
-    description:
-      'The `X-Request-Id` of the call that did it; of `succeed` and `fail` that of the call that began it, also when another one finished it: histories and the audit log name the same.',
-  }),
-});
+export const historyEntrySchema = z
+  .object({
+    action: z.string(),
+    user: z.int().nullable(),
+    comment: z.string().nullable(),
+    at: z.iso.datetime(),
+    request_id: z.string().nullable().meta({
+      description:
+        'The `X-Request-Id` of the call that did it; of `succeed` and `fail` that of the call that began it, also when another one finished it: histories and the audit log name the same.',
+    }),
+  })
+  .meta({ id: 'ChangeAction', description: 'A step that was taken.' });
 /** The time is a Date until the answer is written. */
 export type HistoryEntry = Omit<z.infer<typeof historyEntrySchema>, 'at'> & { at: Date };
 

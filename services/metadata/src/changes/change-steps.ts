@@ -49,13 +49,16 @@ export async function takeStep<Stored extends StoredChange, Plan, Answer>(
   return kind.get(ctx, call, id, plan);
 }
 
+/** What the document says about a step. */
+export type StepWords = { summary: string; description: string };
+
 /** The route of a step. */
 export function stepRoute<Stored extends StoredChange, Plan, Answer>(
   ctx: MetadataContext,
   kind: ChangeKind<Stored, Plan, Answer>,
   { tag, response }: { tag: string; response: z.ZodType },
   action: Step,
-  summary: string,
+  words: StepWords,
 ): Route {
   const { noun } = kind.machine;
   return route({
@@ -65,7 +68,7 @@ export function stepRoute<Stored extends StoredChange, Plan, Answer>(
     branching: true,
     method: 'POST',
     path: `/${noun}s/{id}/${action}`,
-    summary,
+    ...words,
     example: { comment: 'Codes of the summer catalogue' },
     params: { id: idTextSchema },
     body: { comment: descriptionSchema.optional() },

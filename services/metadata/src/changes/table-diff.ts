@@ -2,27 +2,36 @@
 import { z } from 'zod';
 
 const changeSchema = z.enum(['new', 'modified', 'deleted', 'unchanged']);
-const attributeSchema = z.object({ name: z.string(), from: z.unknown(), to: z.unknown() });
-const countedSchema = z.object({ message: z.string(), rows: z.int() });
+const attributeSchema = z
+  .object({ name: z.string(), from: z.unknown(), to: z.unknown() })
+  .meta({ id: 'AttributeChange' });
+const countedSchema = z.object({ message: z.string(), rows: z.int() }).meta({ id: 'Finding' });
+const columnDiffSchema = z
+  .object({ name: z.string(), change: changeSchema, attributes: z.array(attributeSchema) })
+  .meta({ id: 'ColumnDiff' });
 
-export const tableDiffSchema = z.object({
-  table_definition_id: z.int(),
-  key: z.string(),
-  name: z.string(),
-  change: changeSchema,
-  attributes: z.array(attributeSchema),
-  columns: z.array(z.object({ name: z.string(), change: changeSchema, attributes: z.array(attributeSchema) })),
-  statements: z.array(z.string()),
-  warnings: z.array(countedSchema).meta({ description: 'What would be lost, with the rows concerned.' }),
-  blockers: z.array(countedSchema).meta({ description: 'What blocks the change, with the rows concerned.' }),
-});
+export const tableDiffSchema = z
+  .object({
+    table_definition_id: z.int(),
+    key: z.string(),
+    name: z.string(),
+    change: changeSchema,
+    attributes: z.array(attributeSchema),
+    columns: z.array(columnDiffSchema),
+    statements: z.array(z.string()),
+    warnings: z.array(countedSchema).meta({ description: 'What would be lost, with the rows concerned.' }),
+    blockers: z.array(countedSchema).meta({ description: 'What blocks the change, with the rows concerned.' }),
+  })
+  .meta({ id: 'TableDiff' });
 export type TableDiff = z.infer<typeof tableDiffSchema>;
 
-export const violationSchema = z.object({
-  table: z.string().meta({ description: 'The name of the table.' }),
-  message: z.string(),
-  rows: z.int().meta({ description: 'The rows concerned; 0 when it is not about rows.' }),
-});
+export const violationSchema = z
+  .object({
+    table: z.string().meta({ description: 'The name of the table.' }),
+    message: z.string(),
+    rows: z.int().meta({ description: 'The rows concerned; 0 when it is not about rows.' }),
+  })
+  .meta({ id: 'Violation' });
 export type Violation = z.infer<typeof violationSchema>;
 
 type Blocked = { name: string; blockers: { message: string; rows: number }[] };

@@ -1,7 +1,13 @@
 // The HTTP edge of column definitions.
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import {
+  findTableReference,
+  readTableReference,
+  tableInBody,
+  tableInQuery,
+} from '@almanac/service-kit/rights/table-reference';
 import { columnAttributes, newColumnAttributes } from '../columns/column-rules.ts';
 import { columnSchema } from '../columns/column-schema.ts';
 import type { MetadataContext } from '../context.ts';
@@ -16,6 +22,7 @@ import {
 } from './column-definitions.ts';
 
 const params = { id: idTextSchema };
+const ofTable = idTextSchema.optional().meta({ description: 'Only those of this table.' });
 const common = { tag: 'Column definitions', resource: 'column_definition' } as const;
 
 export function columnDefinitionRoutes(ctx: MetadataContext): Route[] {
@@ -28,16 +35,18 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/column_definitions',
     summary: 'List column definitions: those of one table in its order, or of all tables one may see',
-    query: { ...listParameters, table_definition_id: idTextSchema.optional() },
+    description: 'Of drafts. The columns in service are in `GET /deployed_table_definitions`.',
+    query: { ...listParameters, ...tableInQuery },
     response: pageSchema(columnSchema),
-    handle: async ({ call, query: { table_definition_id, ...query } }) =>
-      listColumnDefinitions(ctx, call, readListQuery(query, columnFilters), table_definition_id),
+    handle: async ({ call, query }) =>
+      listColumnDefinitions(ctx, call, readListQuery(query, columnFilters), findTableReference(query)),
   }),
   route({
     ...common,
     method: 'GET',
     path: '/column_definitions/{id}',
     summary: 'Show a column definition',
+    description: 'Of a draft that one may see.',
     extension: true,
     params,
     response: columnSchema,
@@ -51,6 +60,7 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/column_definitions',
     summary: 'Add a column to a table definition',
+    description: 'The column comes last. It is served once the definition is deployed.',
     example: {
       table_definition_id: 12,
       column_definition: {
@@ -60,13 +70,13 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
         valid_values: 'Africa|America|Asia|Europe|Oceania',
       },
     },
-    body: { table_definition_id: idSchema },
+    body: tableInBody,
     attributes: newColumnAttributes,
     status: 201,
     response: columnSchema,
     requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, body, attributes }) => {
-      const create = async () => createColumnDefinition(ctx, call, body().table_definition_id, attributes);
+      const create = async () => createColumnDefinition(ctx, call, readTableReference(body()), attributes);
       return idempotent(ctx, call, create, (id) => getColumnDefinition(ctx, call, id));
     },
   }),
@@ -75,6 +85,8 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     method: 'PATCH',
     path: '/column_definitions/{id}',
     summary: 'Change a column definition',
+    description:
+      'Attributes that are left out stay as they are. Deploying shows first what the change does to the rows.',
     example: { column_definition: { length: 60, description: 'As the United Nations name it' } },
     params,
     attributes: columnAttributes,
@@ -86,6 +98,7 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     method: 'DELETE',
     path: '/column_definitions/{id}',
     summary: 'Take a column out of a table definition',
+    description: 'The deployed table keeps the column and its values until the next deployment.',
     params,
     status: 204,
     handle: async ({ call, params }) => deleteColumnDefinition(ctx, call, params.id),

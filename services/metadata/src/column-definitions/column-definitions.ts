@@ -13,15 +13,19 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { requireRight } from '@almanac/service-kit/rights/rights';
+import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
 import { type ColumnShape, type GivenColumn, resolveColumn } from '../columns/column-rules.ts';
 import type { MetadataContext } from '../context.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../requests/idempotency.ts';
 import { placeOf } from '../rights/place.ts';
 import { readVisibleReach, requireVisible, visibleDefinitions } from '../rights/visibility.ts';
 import {
   announceDefinition,
   draftChange,
+  keyOf,
+  requireNamedDefinition,
   requireTableDefinition,
   type TableDefinition,
 } from '../table-definitions/table-definitions.ts';
@@ -54,18 +58,36 @@ export async function listColumnDefinitions(
   ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
-  tableDefinitionId: number | undefined,
+  reference: TableReference | undefined,
 ): Promise<Page<ColumnDefinition>> {
-  const ofTable = tableDefinitionId === undefined ? {} : { table_definition_id: tableDefinitionId };
-  const reach = await readVisibleReach(ctx, call);
-  const visible = { table_definition: visibleDefinitions(reach) };
-  const where = { account_id: call.accountId, ...ofTable, ...prismaWhere(list.conditions), ...visible };
-  const orderBy = list.sort || tableDefinitionId === undefined ? prismaOrderBy(list) : inOrder;
+  const visible = visibleDefinitions(await readVisibleReach(ctx, call));
+  const { AND } = prismaWhere(list.conditions);
+  const ofTable = await whereOfTable(ctx, call, reference, visible);
+  const where = { account_id: call.accountId, AND: [...AND, ofTable, { table_definition: visible }] };
+  const orderBy = list.sort || reference === undefined ? prismaOrderBy(list) : inOrder;
   const [data, total] = await Promise.all([
     ctx.prisma.column_definition.findMany({ where, select: columnFields, orderBy, ...window(list) }),
     ctx.prisma.column_definition.count({ where }),
   ]);
   return page(data, list, total);
+}
+
+// A table that is unknown or not visible has no columns; one with two names must be one table.
+async function whereOfTable(
+  ctx: MetadataContext,
+  call: CallContext,
+  reference: TableReference | undefined,
+  visible: Prisma.table_definitionWhereInput,
+): Promise<Prisma.column_definitionWhereInput> {
+  if (!reference) return {};
+  if (!('id' in reference)) return { table_definition: keyOf(reference) };
+  const { id } = reference;
+  if (reference.branchId !== undefined) {
+    const where = { id, account_id: call.accountId, ...visible };
+    const table = await ctx.prisma.table_definition.findFirst({ where, select: { key: true, branch_id: true } });
+    if (table) requireSameTable(reference, table);
+  }
+  return { table_definition_id: id };
 }
 
 /** One column of a table that the caller sees. */
@@ -93,11 +115,12 @@ async function requireColumnDefinition(ctx: MetadataContext, call: CallContext, 
 export async function createColumnDefinition(
   ctx: MetadataContext,
   call: CallContext,
-  tableDefinitionId: number,
+  reference: TableReference,
   read: () => GivenColumn,
 ): Promise<ColumnDefinition> {
-  const table = await requireTableDefinition(ctx, call, String(tableDefinitionId));
+  const table = await requireNamedDefinition(ctx, call, reference);
   await requireRight(ctx.rights, call, 'develop', placeOf(table));
+  requireSameTable(reference, table);
   const given = read();
   await requireViewOf(ctx, call, table, given.foreign_key_table_id);
   const create = async (tx: Transaction) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hierarchyDescription } from './column-rules.ts';
 import { dataTypes } from './column-values.ts';
 
-export const columnSchema = z.object({
+const columnShape = {
   id: z.int(),
   table_definition_id: z.int(),
   name: z.string(),
@@ -22,4 +22,6 @@ export const columnSchema = z.object({
   position: z.int(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
-});
+};
+
+export const columnSchema = z.object(columnShape).meta({ id: 'ColumnDefinition' });

@@ -25,7 +25,10 @@ const domainShape = {
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 };
-const domainSchema = z.object(domainShape);
+const domainSchema = z.object(domainShape).meta({ id: 'Domain', description: 'A subject that tables belong to.' });
+const domainDetailsSchema = z
+  .object({ ...domainShape, user_groups: z.array(resourceGroupSchema) })
+  .meta({ id: 'DomainDetails' });
 const params = { id: idTextSchema };
 
 export function domainRoutes(ctx: MetadataContext): Route[] {
@@ -38,6 +41,7 @@ const readable = (ctx: MetadataContext): Route[] => [
     path: '/domains',
     tag: 'Domains',
     summary: 'List domains',
+    description: 'Every user of the account sees all domains.',
     query: listParameters,
     response: pageSchema(domainSchema),
     handle: async ({ call, query }) => listDomains(ctx, call, readListQuery(query, domainFilters)),
@@ -47,8 +51,9 @@ const readable = (ctx: MetadataContext): Route[] => [
     path: '/domains/{id}',
     tag: 'Domains',
     summary: 'Show a domain with its user groups and their members',
+    description: 'The groups are those that hold a right on the domain itself, such as its editors.',
     params,
-    response: z.object({ ...domainShape, user_groups: z.array(resourceGroupSchema) }),
+    response: domainDetailsSchema,
     handle: async ({ call, params }) => getDomain(ctx, call, params.id),
   }),
 ];
@@ -59,6 +64,7 @@ const administratorsOnly = (ctx: MetadataContext): Route[] => [
     path: '/domains',
     tag: 'Domains',
     summary: 'Create a domain',
+    description: 'For administrators. Its user groups are created with it.',
     example: { domain: { name: 'Geography', abbreviation: 'GEO', description: 'Places and how they are called' } },
     scope: 'api:admin',
     resource: 'domain',
@@ -76,6 +82,7 @@ const administratorsOnly = (ctx: MetadataContext): Route[] => [
     path: '/domains/{id}',
     tag: 'Domains',
     summary: 'Change a domain',
+    description: 'For administrators. Attributes that are left out stay as they are.',
     example: { domain: { description: 'Places and how they are called' } },
     scope: 'api:admin',
     params,
@@ -89,6 +96,7 @@ const administratorsOnly = (ctx: MetadataContext): Route[] => [
     path: '/domains/{id}',
     tag: 'Domains',
     summary: 'Delete a domain that has no table definitions',
+    description: 'For administrators. 422 while table definitions or deployed tables belong to it.',
     scope: 'api:admin',
     params,
     status: 204,

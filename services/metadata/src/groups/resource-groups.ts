@@ -5,22 +5,21 @@ import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import type { MetadataContext } from '../context.ts';
 
-export const memberSchema = z.object({
-  id: z.int(),
-  first_name: z.string(),
-  last_name: z.string(),
-  email: z.string(),
-});
+export const memberSchema = z
+  .object({ id: z.int(), first_name: z.string(), last_name: z.string(), email: z.string() })
+  .meta({ id: 'Member' });
 export type Member = z.infer<typeof memberSchema>;
 
-export const resourceGroupSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  resource_type: z.enum(['domain', 'branch', 'table_definition']),
-  resource_id: z.int(),
-  actions: z.array(z.string()),
-  members: z.array(memberSchema),
-});
+export const resourceGroupSchema = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    resource_type: z.enum(['domain', 'branch', 'table_definition']),
+    resource_id: z.int(),
+    actions: z.array(z.string()).meta({ description: 'What its members may do there.' }),
+    members: z.array(memberSchema),
+  })
+  .meta({ id: 'ResourceGroup' });
 export type ResourceGroup = z.infer<typeof resourceGroupSchema>;
 
 type ResourceType = ResourceGroup['resource_type'];

@@ -14,7 +14,9 @@ export const definitionShape = {
   load_type: z.enum(['manual', 'source']),
   lookup_display_column_id: z.int().nullable(),
   version: z.int(),
-  domain: z.object({ id: z.int(), name: z.string(), abbreviation: z.string().nullable() }),
+  domain: z
+    .object({ id: z.int(), name: z.string(), abbreviation: z.string().nullable() })
+    .meta({ id: 'DomainReference' }),
   branch: branchReferenceSchema,
 };
 
@@ -31,7 +33,13 @@ export const draftShape = {
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 };
-export const draftSchema = z.object(draftShape);
+export const draftSchema = z
+  .object(draftShape)
+  .meta({ id: 'TableDefinition', description: 'The draft of a table on a branch.' });
 
 export const params = { id: z.string().meta({ description: 'Numeric id, UUID, or key (with `branch_id`).' }) };
 export const query = { branch_id: idTextSchema.optional().meta({ description: 'Required with a key.' }) };
+
+/** The filters of lists, by what a table belongs to. */
+export const ofBranch = idTextSchema.optional().meta({ description: 'Only those of this branch.' });
+export const ofDomain = idTextSchema.optional().meta({ description: 'Only those of this domain.' });

@@ -9,7 +9,7 @@ import type { MetadataContext } from '../context.ts';
 import { resourceGroupSchema } from '../groups/resource-groups.ts';
 import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
 import { cloneTableDefinition } from './table-clone.ts';
-import { draftSchema, draftShape, params, query } from './table-definition-schema.ts';
+import { draftSchema, draftShape, ofBranch, ofDomain, params, query } from './table-definition-schema.ts';
 import {
   createTableDefinition,
   definitionAttributes,
@@ -26,6 +26,14 @@ import { answerRestored, restoreTable } from './table-restoration.ts';
 
 const common = { tag: 'Table definitions', resource: 'table_definition' } as const;
 
+const definitionDetailsSchema = z
+  .object({
+    ...draftShape,
+    column_definitions: z.array(columnSchema),
+    user_groups: z.array(resourceGroupSchema),
+  })
+  .meta({ id: 'TableDefinitionDetails' });
+
 export function tableDefinitionRoutes(ctx: MetadataContext): Route[] {
   return [...readable(ctx), ...ofDevelopers(ctx), ...removing(ctx), ...restoring(ctx), ...cloning(ctx)];
 }
@@ -36,7 +44,9 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/table_definitions',
     summary: 'List the table definitions one may see, with their domain and branch',
-    query: { ...listParameters, branch_id: idTextSchema.optional(), domain_id: idTextSchema.optional() },
+    description:
+      'Drafts of all branches one may see, unless `branch_id` names one. What is in service is listed by `GET /deployed_table_definitions`.',
+    query: { ...listParameters, branch_id: ofBranch, domain_id: ofDomain },
     response: pageSchema(draftSchema),
     handle: async ({ call, query: { branch_id, domain_id, ...query } }) =>
       listTableDefinitions(ctx, call, readListQuery(query, definitionFilters), { branch_id, domain_id }),
@@ -46,13 +56,10 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/table_definitions/{id}',
     summary: 'Show a table definition with its columns and user groups',
+    description: '`{id}` is the numeric id, the UUID, or the key together with `branch_id`.',
     params,
     query,
-    response: z.object({
-      ...draftShape,
-      column_definitions: z.array(columnSchema),
-      user_groups: z.array(resourceGroupSchema),
-    }),
+    response: definitionDetailsSchema,
     handle: async ({ call, params, query }) => getTableDefinition(ctx, call, params.id, query.branch_id),
   }),
 ];
@@ -63,9 +70,16 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/table_definitions',
     summary: 'Draft a table on a branch',
+    description:
+      'The `key` is made of the name and never changes. Add columns, then deploy: until then the table has no rows.',
     example: {
       branch_id: 1,
-      table_definition: { name: 'Countries', description: 'ISO 3166-1', domain_id: 3, load_type: 'manual' },
+      table_definition: {
+        name: 'Holidays',
+        description: 'Public holidays by country',
+        domain_id: 3,
+        load_type: 'manual',
+      },
     },
     body: { branch_id: idSchema },
     attributes: newDefinitionAttributes,
@@ -82,7 +96,8 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     method: 'PATCH',
     path: '/table_definitions/{id}',
     summary: 'Change a table definition',
-    example: { table_definition: { description: 'ISO 3166-1 alpha-2' } },
+    description: 'Changes the draft. The deployed table stays as it is until the next deployment.',
+    example: { table_definition: { description: 'Public holidays by country and year' } },
     params,
     query,
     attributes: definitionAttributes,
@@ -100,6 +115,8 @@ const removing = (ctx: MetadataContext): Route[] => [
     method: 'DELETE',
     path: '/table_definitions/{id}',
     summary: 'Delete a definition and its columns for good; a table deployed from it goes on serving',
+    description:
+      'The deployed table keeps its id until `POST /table_definitions/{id}/remove`. 422 while columns of other tables refer to the definition.',
     params,
     query,
     status: 204,
@@ -111,6 +128,8 @@ const removing = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/table_definitions/{id}/remove',
     summary: 'Remove a definition and the table deployed from it',
+    description:
+      'Within seven days `POST /table_definitions/{id}/restore` brings both back with the rows. 422 while columns of other tables refer to it.',
     params,
     query,
     status: 204,
@@ -132,6 +151,7 @@ const restoring = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/table_definitions/{id}/restore',
     summary: 'Bring back what was removed in the last seven days, with its rows',
+    description: 'Takes the id that the table had. 422 when its key is taken by another definition of the branch.',
     extension: true,
     params: { id: idTextSchema },
     response: draftSchema,
@@ -149,6 +169,8 @@ const cloning = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/table_definitions/{id}/clone',
     summary: 'Copy a definition with its columns to another branch',
+    description:
+      'Foreign keys of the copy refer to the tables of the same keys on the target branch. The copy knows the version that it was made of, for a later promotion.',
     example: { target_branch_id: 2, include_data: false },
     user: true,
     params,

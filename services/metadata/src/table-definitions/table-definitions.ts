@@ -13,6 +13,7 @@ import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { reachOf, requireRight } from '@almanac/service-kit/rights/rights';
+import type { TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import { branchReferenceFields, requireBranch } from '../branches/branches.ts';
@@ -115,7 +116,27 @@ export async function requireTableDefinition(
   handle: string,
   branchId?: number,
 ): Promise<TableDefinition> {
-  const where = { ...readTableHandle(handle, branchId), account_id: call.accountId };
+  return requireDefinition(ctx, call, readTableHandle(handle, branchId));
+}
+
+/** The definition that a request names by its id or its key, or 404. */
+export function requireNamedDefinition(
+  ctx: MetadataContext,
+  call: { accountId: number },
+  reference: TableReference,
+): Promise<TableDefinition> {
+  return requireDefinition(ctx, call, 'id' in reference ? { id: reference.id } : keyOf(reference));
+}
+
+/** A key and its branch, as a filter of definitions. */
+export const keyOf = ({ key, branchId }: { key: string; branchId: number }) => ({ key, branch_id: branchId });
+
+async function requireDefinition(
+  ctx: MetadataContext,
+  call: { accountId: number },
+  handle: Prisma.table_definitionWhereInput,
+): Promise<TableDefinition> {
+  const where = { ...handle, account_id: call.accountId };
   const definition = await ctx.prisma.table_definition.findFirst({ where, select: definitionFields });
   if (!definition) throw notFound('Table definition');
   return definition;

@@ -137,6 +137,45 @@ describe('table definitions', () => {
     expect((await api.get(path)).version).toBe(4);
   });
 
+  it('are named by key and branch for their columns as well', async () => {
+    const { body: table } = await draft('Codes');
+    const { body: other } = await draft('Others');
+    const named = { table_definition_key: 'codes', branch_id: account.mainId };
+    const both = { ...named, table_definition_id: table.id };
+    const add = (given: object, column: object, caller = api) =>
+      caller.send('POST', '/column_definitions', { ...given, column_definition: column });
+    const list = (given: object, caller = api) =>
+      caller.send('GET', `/column_definitions?${new URLSearchParams(given as never)}`);
+    const text = { data_type: 'text' };
+    expect((await add(named, { name: 'a', ...text })).body.table_definition_id).toBe(table.id);
+    expect((await add(both, { name: 'b', ...text })).status).toBe(201);
+    await add({ table_definition_id: other.id }, { name: 'c', ...text });
+    for (const given of [named, both, { table_definition_id: table.id }])
+      expect((await list(given)).body.data).toMatchObject([{ name: 'a' }, { name: 'b' }]);
+    const foreign = await givenAccount(metadata);
+    for (const unknown of [
+      { ...named, branch_id: foreign.mainId },
+      { ...named, table_definition_key: 'never' },
+      { ...named, table_definition_key: String(table.id) },
+    ]) {
+      expect((await list(unknown)).body.data).toEqual([]);
+      const refused = await add(unknown, { name: 'x', ...text });
+      expect(refused.status).toBe(404);
+      expect(refused.body).toEqual((await add({ table_definition_id: 2_000_000_000 }, {})).body);
+    }
+    for (const wrong of [
+      { table_definition_key: 'codes' },
+      { ...both, table_definition_key: 'others' },
+      { branch_id: 1 },
+    ]) {
+      expect((await list(wrong)).status).toBe(400);
+      expect((await add(wrong, { name: 'x', ...text })).status).toBe(400);
+    }
+    // The key of a table is shown with the right to it.
+    expect((await list({ ...both, branch_id: 999 }, foreign.api)).body.data).toEqual([]);
+    expect((await add({ ...both, branch_id: 999 }, {}, foreign.api)).status).toBe(404);
+  });
+
   it('are listed by branch and domain, with foreign and unknown ones empty', async () => {
     await draft('Codes');
     const { data } = await api.get(

@@ -1,15 +1,19 @@
 // Reads the operations of a batch: every value by its column's type, before the database; all
-// problems are collected.
+// problems are collected. Upserts are read first, and become changes or new rows once it is known
+// which rows have their keys.
 import { moreProblems, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Column, DeployedTable } from '../../tables/table.ts';
-import { type Cells, readRecord } from '../record-input.ts';
+import { type KeyedInput, noInput, readKeyed } from '../key-input.ts';
+import { requireKey } from '../preconditions.ts';
+import { type Cells, type RecordInput, readRecord } from '../record-input.ts';
 
 /** An operation of a request. */
 export type Operation =
   | { operation: 'create'; record: Record<string, unknown> }
   | { operation: 'update'; id: string; record: Record<string, unknown>; version?: number | undefined }
-  | { operation: 'delete'; id: string; version?: number | undefined };
+  | { operation: 'delete'; id: string; version?: number | undefined }
+  | { operation: 'upsert'; record: Record<string, unknown> };
 
 /**
  * The change of one row. `place`: the operation, counted from 0; `version`: only while the row has
@@ -20,6 +24,8 @@ export type RowChange = {
   id: string | null;
   version: number | null;
   cells: Cells;
+  /** Of an upsert: only while the row has this primary key. */
+  key?: Cells | undefined;
   /** Columns whose value breaks a rule; they are not among the cells. */
   broken: ReadonlySet<Column>;
 };
@@ -52,34 +58,77 @@ export class Problems {
   }
 }
 
-/** 400 when two operations name the same record: its outcome would depend on their order. */
-export function readBatch(table: DeployedTable, operations: Operation[]): { batch: Batch; problems: Problems } {
-  refuseRepeated(operations);
+/** The upserts of a batch, by their places. */
+export type Upserts = ReadonlyMap<number, KeyedInput>;
+
+/**
+ * Of an upsert: the live row with its key, if there is one, and the place of the first upsert with
+ * this key.
+ */
+export type KeyedRow = { place: number; first: number; id: string | null };
+
+/** Reads the upserts of a batch; 400 when there are some and the table has no primary key. */
+export function readUpserts(table: DeployedTable, operations: Operation[]): Upserts {
+  const upserts = new Map<number, KeyedInput>();
+  for (const [place, each] of operations.entries())
+    if (each.operation === 'upsert') upserts.set(place, readKeyed(table, each.record));
+  if (upserts.size > 0) requireKey(table);
+  return upserts;
+}
+
+/**
+ * `rows`: those of the upserts whose key could be read. 400 when two operations name the same
+ * record: its outcome would depend on their order.
+ */
+export function readBatch(
+  table: DeployedTable,
+  operations: Operation[],
+  upserts: Upserts,
+  rows: readonly KeyedRow[],
+): { batch: Batch; problems: Problems } {
+  const found = new Map(rows.map((row) => [row.place, row]));
+  refuseRepeated(operations, found);
   const batch: Batch = { created: [], updated: [], deleted: [] };
   const problems = new Problems();
-  for (const [place, each] of operations.entries()) {
-    const id = each.operation === 'create' ? null : each.id;
-    const version = each.operation === 'create' ? null : (each.version ?? null);
-    if (each.operation === 'delete') {
-      batch.deleted.push({ place, id, version, cells: new Map(), broken: new Set() });
-      continue;
+  const add = (
+    changes: RowChange[],
+    change: Pick<RowChange, 'place' | 'id' | 'version' | 'key'>,
+    input: RecordInput,
+  ) => {
+    const { cells, broken } = input;
+    problems.add(...input.problems.map((sentence) => ({ place: change.place, sentence })));
+    changes.push({ ...change, cells, broken });
+  };
+  for (const [place, each] of operations.entries())
+    if (each.operation === 'create')
+      add(batch.created, { place, id: null, version: null }, readRecord(table, each.record, true));
+    else if (each.operation === 'upsert') {
+      const upsert = upserts.get(place) as KeyedInput;
+      const { id = null } = found.get(place) ?? {};
+      const change = { place, id, version: null };
+      // Without a key, the other problems are those of a change.
+      if (id !== null) add(batch.updated, { ...change, key: upsert.key }, upsert);
+      else add(batch.created, change, upsert.key ? readRecord(table, each.record, true) : upsert);
+    } else {
+      const change = { place, id: each.id, version: each.version ?? null };
+      if (each.operation === 'delete') add(batch.deleted, change, noInput());
+      else add(batch.updated, change, readRecord(table, each.record, false));
     }
-    const isNew = each.operation === 'create';
-    const { cells, broken, problems: found } = readRecord(table, each.record, isNew);
-    problems.add(...found.map((sentence) => ({ place, sentence })));
-    (isNew ? batch.created : batch.updated).push({ place, id, version, cells, broken });
-  }
   return { batch, problems };
 }
 
-function refuseRepeated(operations: Operation[]): void {
+function refuseRepeated(operations: Operation[], found: ReadonlyMap<number, KeyedRow>): void {
   const first = new Map<string, number>();
   const repeated: string[] = [];
   for (const [place, each] of operations.entries()) {
-    if (each.operation === 'create') continue;
-    const before = first.get(each.id);
-    if (before === undefined) first.set(each.id, place);
-    else repeated.push(`Operation ${place}: record ${each.id} is named by operation ${before} already`);
+    const row = found.get(place);
+    const id = 'id' in each ? each.id : row?.id;
+    const before = row && row.first < place ? row.first : first.get(id ?? '');
+    if (before === undefined) {
+      if (id) first.set(id, place);
+    } else if (row)
+      repeated.push(`Operation ${place}: the record with this key is named by operation ${before} already`);
+    else repeated.push(`Operation ${place}: record ${id} is named by operation ${before} already`);
   }
   if (repeated.length > 0) throw new ServiceError('bad_request', repeated);
 }

@@ -13,7 +13,7 @@ import { Relation } from './batch-sql.ts';
 export type Found = { place: number; question: number; other: number };
 
 export type Question = {
-  kind: 'absent' | 'outdated' | 'broken';
+  kind: 'absent' | 'outdated' | 'taken' | 'broken';
   /** Selects `place` and `other` of the operations with the problem. */
   sql: string;
   sentence: (change: RowChange, other: number) => string;
@@ -135,7 +135,7 @@ function keyQuestions(table: DeployedTable, key: number[]): Question[] {
   const moved = key.map((lineage) => `x.${after(lineage)} is distinct from x.${before(lineage)}`).join(' or ');
   return [
     {
-      kind: 'broken',
+      kind: 'taken',
       sql:
         `select place, 0 as other from op n where ${takesKey('n', key)} and exists (select from ${tableName(table)} o where o.svc_live and ${same}` +
         ` and not exists (select from op x where x.id = o.svc_sk and ${freesKey('x', key)}))`,

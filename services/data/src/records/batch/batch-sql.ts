@@ -9,8 +9,9 @@ import { type Statement, Template, templateOf, Values } from '../../sql/statemen
 import { currentSql } from '../../tables/catalogue.ts';
 import { type Column, type DeployedTable, keyColumns } from '../../tables/table.ts';
 import { typeOf } from '../../values/value-types.ts';
-import { differsSql, monotonicSql, newCell, nowSql, setsSql } from '../write-sql.ts';
-import type { Batch, RowChange } from './batch-input.ts';
+import type { Cells } from '../record-input.ts';
+import { differsSql, hasKeySql, keyCell, monotonicSql, newCell, nowSql, setsSql } from '../write-sql.ts';
+import type { Batch, RowChange, Upserts } from './batch-input.ts';
 
 /**
  * The result of a batch; records as JSON, separated by commas, in the order of the operations.
@@ -57,9 +58,38 @@ const addCells = (relation: Relation, rows: RowChange[], column: Column) =>
     rows.map(({ cells }) => cells.get(column) ?? null),
   );
 
+const addKey = (relation: Relation, keys: (Cells | undefined)[], column: Column) =>
+  relation.with(
+    keyCell(column),
+    typeOf(column).base,
+    keys.map((key) => key?.get(column) ?? null),
+  );
+
+/** Finds the rows of upserts by the keys that could be read: one row `KeyedRow` for each. */
+export function keyedRowsSql(table: DeployedTable, upserts: Upserts): Statement {
+  const readable = [...upserts].filter(([, { key }]) => key !== undefined);
+  const key = keyColumns(table.structure);
+  const relation = new Relation().with(
+    'place',
+    'int',
+    readable.map(([place]) => place),
+  );
+  const keys = readable.map(([, upsert]) => upsert.key);
+  for (const column of key) addKey(relation, keys, column);
+  const template = templateOf(table, 'rows by key', () => {
+    const values = new Values();
+    const given = relation.sql(values, 'a');
+    const text =
+      `select a.place, min(a.place) over (partition by ${key.map((column) => `a.${keyCell(column)}`).join(', ')}) as first, t.svc_sk as id` +
+      ` from ${given} left join ${tableName(table)} t on ${hasKeySql(key, 't', 'a')}`;
+    return new Template(text, values, values.list.length);
+  });
+  return template.fill(relation.items);
+}
+
 /**
- * Returns one row; none when a record to change is absent or has another version, or the table has
- * changed.
+ * Returns one row; none when a record to change is absent or has another version or key, or the
+ * table has changed.
  */
 export function batchSql(table: DeployedTable, batch: Batch, { actor, channel, requestId }: Origin): Statement {
   const { created, updated, deleted } = batch;
@@ -83,9 +113,20 @@ export function batchSql(table: DeployedTable, batch: Batch, { actor, channel, r
       );
   }
   for (const column of table.structure.columns) addCells(relations.additions, created, column);
+  const key = keyColumns(table.structure);
+  const hasUpserts = updated.some((change) => change.key !== undefined);
+  if (hasUpserts) {
+    relations.changes.with(
+      'is_upsert',
+      'boolean',
+      updated.map((change) => change.key !== undefined),
+    );
+    const keys = updated.map((change) => change.key);
+    for (const column of key) addKey(relations.changes, keys, column);
+  }
   // Other transactions may refer to a row while it changes, unless its key changes.
   const lock = deleted.length > 0 || changed.some(({ column }) => column.is_primary_key) ? 'update' : 'no key update';
-  const shape = `batch ${channel} ${lock} ${changed.map(({ column, always }) => `${column.lineage_id}${always ? '' : '?'}`)}`;
+  const shape = `batch ${channel} ${lock} ${hasUpserts ? 'upserts ' : ''}${changed.map(({ column, always }) => `${column.lineage_id}${always ? '' : '?'}`)}`;
   const template = templateOf(table, shape, () => {
     const values = new Values();
     const origin = { actor: values.slot('text'), request: values.slot('text'), channel: channelSql(channel) };
@@ -94,7 +135,7 @@ export function batchSql(table: DeployedTable, batch: Batch, { actor, channel, r
     const changes = relations.changes.sql(values, 'a');
     const additions = relations.additions.sql(values, 'a');
     const slots = values.list.length;
-    const text = writeSql(table, { changed, lock, origin, ids, deletions, changes, additions }, values);
+    const text = writeSql(table, { changed, hasUpserts, lock, origin, ids, deletions, changes, additions }, values);
     return new Template(text, values, slots);
   });
   const items = Object.values(relations).flatMap((relation) => relation.items);
@@ -119,6 +160,7 @@ const identify = (relation: Relation, rows: RowChange[]) =>
 
 type Parts = {
   changed: ChangedColumn[];
+  hasUpserts: boolean;
   lock: string;
   origin: { actor: string; request: string; channel: string };
   ids: string;
@@ -133,7 +175,7 @@ type Parts = {
 // part writes nothing, but takes the writer's lock before rows are read: a reader's lock that is
 // raised later would deadlock with a deployment that waits for readers.
 function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string {
-  const { changed, lock, origin, ids, deletions, changes, additions } = parts;
+  const { changed, hasUpserts, lock, origin, ids, deletions, changes, additions } = parts;
   const name = tableName(table);
   const record = recordSql(table, bind);
   const current = currentSql(table, bind);
@@ -148,12 +190,13 @@ function writeSql(table: DeployedTable, parts: Parts, { bind }: Values): string 
   const cells = new Map(changed.map((each) => [each.column, newValue(each, 'a', 't')]));
   const columns = [...cells.keys()];
   const newCells = columns.map((column): [string, string] => [columnName(column), cells.get(column) as string]);
-  const differs = columns.length === 0 ? 'false' : differsSql(columns, 't', (column) => cells.get(column) as string);
+  const differs = differsSql(columns, 't', (column) => cells.get(column) as string);
   const absent = `f.svc_sk is null or a.version <> f.svc_version`;
   const refused = [
     `select 1 from changes a left join found f on f.svc_sk = a.id where ${absent} or f.svc_is_deleted`,
     `select 1 from deletions a left join found f on f.svc_sk = a.id where ${absent}`,
     ...handedKeySql(changed, key),
+    ...(hasUpserts ? [lostKeySql(key)] : []),
   ];
   const inserted: [string, string][] = [
     ['svc_created_at', 'clock.at'],
@@ -188,6 +231,16 @@ const newValue = ({ column, always }: ChangedColumn, from: string, old: string) 
   const own = `${from}.${newCell(column)}`;
   return always ? own : `case when ${from}.${given(column)} then ${own} else ${old}.${columnName(column)} end`;
 };
+
+// The row of an upsert may have got another key since it was found.
+function lostKeySql(key: Column[]): string {
+  const cells = (row: string, name: (column: Column) => string) =>
+    key.map((column) => `${row}.${name(column)}`).join(', ');
+  return (
+    `select 1 from changes a join found f on f.svc_sk = a.id` +
+    ` where a.is_upsert and (${cells('f', columnName)}) is distinct from (${cells('a', keyCell)})`
+  );
+}
 
 // PostgreSQL checks unique keys row by row: whether a key can move from one record to another would
 // depend on which changes first.

@@ -1,4 +1,5 @@
-// Many writes of one table at once, all or nothing: one statement, whatever their number.
+// Many writes of one table at once, all or nothing: one statement, whatever their number; and one
+// before it that finds the rows of upserts.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
@@ -12,14 +13,23 @@ import { referrersOf } from '../constraint-sql.ts';
 import { findRefusedCycle, keyText, type RefusedCycle } from '../hierarchy-problems.ts';
 import { findKept, type WriteAccess, writeOnce } from '../idempotency.ts';
 import { requireManual } from '../preconditions.ts';
-import { type Batch, type Operation, Problems, type RowChange, readBatch } from './batch-input.ts';
+import {
+  type Batch,
+  type KeyedRow,
+  type Operation,
+  Problems,
+  type RowChange,
+  readBatch,
+  readUpserts,
+  type Upserts,
+} from './batch-input.ts';
 import { batchProblemsSql, type Found, type Question } from './batch-problems-sql.ts';
-import { batchSql, type Done } from './batch-sql.ts';
+import { batchSql, type Done, keyedRowsSql } from './batch-sql.ts';
 
 /**
- * Creates, changes and deletes rows of one table, all or nothing. A refusal names every problem
- * with its operation: 404 when records are absent, else 412 when they have other versions, else
- * 422.
+ * Creates, changes, upserts and deletes rows of one table, all or nothing. A refusal names every
+ * problem with its operation: 404 when records are absent, else 412 when they have other versions,
+ * else 422.
  */
 export function writeBatch(
   access: WriteAccess,
@@ -32,25 +42,43 @@ export function writeBatch(
     const kept = await findKept(pools, call);
     if (kept) return kept;
     requireManual(table);
-    const { batch, problems } = readBatch(table, operations);
-    if (!problems.isEmpty) throw await refusal(pools, table, batch, problems);
-    const statement = batchSql(table, batch, originOf(call, 'api'));
-    let answer: Answer | undefined;
-    try {
-      answer = await writeOnce(access, call, table, statement, doneAnswer);
-    } catch (error) {
-      const cycle = findRefusedCycle(table, error);
-      if (cycle) throw validationFailed(cycleSentences(table, batch, cycle));
-      if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) throw error;
-      throw (await findRefusal(pools, table, batch)) ?? error;
+    const upserts = readUpserts(table, operations);
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      const { batch, problems } = readBatch(table, operations, upserts, await findKeyed(pools, table, upserts));
+      let failure: unknown;
+      if (problems.isEmpty) {
+        const statement = batchSql(table, batch, originOf(call, 'api'));
+        try {
+          const answer = await writeOnce(access, call, table, statement, doneAnswer);
+          if (answer) return answer;
+        } catch (error) {
+          const cycle = findRefusedCycle(table, error);
+          if (cycle) throw validationFailed(cycleSentences(table, batch, cycle));
+          if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) throw error;
+          failure = error;
+        }
+        if (!failure && !(await catalogue.isCurrent(table))) return stale;
+      }
+      const refused = await refusal(pools, table, batch, upserts, problems);
+      if (refused === moved) continue;
+      if (refused) throw refused;
+      if (upserts.size === 0) throw failure ?? changedConcurrently();
     }
-    if (answer) return answer;
-    if (!(await catalogue.isCurrent(table))) return stale;
-    throw (
-      (await findRefusal(pools, table, batch)) ??
-      new ServiceError('unavailable', 'Records were changed at the same moment; try again.')
-    );
+    throw changedConcurrently();
   });
+}
+
+// Each further attempt follows a writer that has created, deleted or renamed a row of an upsert.
+const maxAttempts = 20;
+
+const changedConcurrently = () =>
+  new ServiceError('unavailable', 'Records were changed at the same moment; try again.');
+
+// The rows of the upserts whose key could be read.
+async function findKeyed(pools: Pools, table: DeployedTable, upserts: Upserts): Promise<KeyedRow[]> {
+  if (upserts.size === 0) return [];
+  const rows = await run<KeyedRow>(pools.rows, keyedRowsSql(table, upserts));
+  return rows.map((row) => ({ ...row, id: row.id === null ? null : String(row.id) }));
 }
 
 // New records are recognized by their key: their ids were rolled back.
@@ -72,14 +100,19 @@ function doneAnswer({ created, updated, created_count, updated_count, deleted_co
   };
 }
 
-const findRefusal = async (pools: Pools, table: DeployedTable, batch: Batch) => {
-  const problems = new Problems();
-  const refused = await refusal(pools, table, batch, problems);
-  return problems.isEmpty && refused.kind === 'validation_failed' ? undefined : refused;
-};
+/** The row of an upsert was created or deleted after it was looked for. */
+const moved = Symbol('moved');
 
-/** The refusal of the batch: these problems, and those that a query finds. */
-async function refusal(pools: Pools, table: DeployedTable, batch: Batch, problems: Problems): Promise<ServiceError> {
+/**
+ * The refusal of the batch: these problems, and those that a query finds; undefined without any.
+ */
+async function refusal(
+  pools: Pools,
+  table: DeployedTable,
+  batch: Batch,
+  upserts: Upserts,
+  problems: Problems,
+): Promise<ServiceError | typeof moved | undefined> {
   const branch = await run<DeployedTable>(pools.rows, catalogueSql.ofBranch(table.account_id, table.branch_id));
   const { statement, questions } = batchProblemsSql(table, batch, referrersOf(table, branch));
   const found = await run<Found>(pools.rows, statement);
@@ -92,6 +125,7 @@ async function refusal(pools: Pools, table: DeployedTable, batch: Batch, problem
     const { kind, sentence } = questions[question] as Question;
     return { kind, place, sentence: sentence(changes.get(place) as RowChange, other) };
   });
+  if (described.some(({ kind, place }) => upserts.has(place) && (kind === 'absent' || kind === 'taken'))) return moved;
   const only = (kind: Question['kind']) => {
     const some = new Problems();
     some.add(...described.filter((each) => each.kind === kind));
@@ -101,5 +135,5 @@ async function refusal(pools: Pools, table: DeployedTable, batch: Batch, problem
   if (!absent.isEmpty) return new ServiceError('not_found', absent.sentences);
   if (!outdated.isEmpty) return new ServiceError('precondition_failed', outdated.sentences);
   problems.add(...described);
-  return validationFailed(problems.sentences);
+  return problems.isEmpty ? undefined : validationFailed(problems.sentences);
 }

@@ -4,7 +4,11 @@ window.ui = window.SwaggerUIBundle({
   dom_id: '#swagger-ui',
   deepLinking: true,
   docExpansion: 'none',
+  defaultModelsExpandDepth: 0,
   filter: true,
   persistAuthorization: false,
   validatorUrl: null,
+  // Registered as a redirect URI of the application that a person signs in for.
+  oauth2RedirectUrl: `${window.location.origin}/docs/oauth2-redirect.html`,
+  onComplete: () => window.ui.initOAuth({ usePkceWithAuthorizationCodeGrant: true, scopes: 'api' }),
 });

@@ -19,14 +19,16 @@ const deploymentShape = {
   updated_at: z.iso.datetime(),
   deployed_at: z.iso.datetime().nullable(),
   table_definitions: z.array(
-    z.object({
-      id: z.int(),
-      key: z.string(),
-      name: z.string(),
-      version: z.int().nullable().meta({ description: 'Null when the definition has been deleted.' }),
-      deployed_version: z.int().nullable(),
-      needs_deployment: z.boolean().nullable(),
-    }),
+    z
+      .object({
+        id: z.int(),
+        key: z.string(),
+        name: z.string(),
+        version: z.int().nullable().meta({ description: 'Null when the definition has been deleted.' }),
+        deployed_version: z.int().nullable(),
+        needs_deployment: z.boolean().nullable(),
+      })
+      .meta({ id: 'DeploymentTable' }),
   ),
   remove_table_definition_ids: z
     .array(z.int())
@@ -34,15 +36,17 @@ const deploymentShape = {
     .meta({ description: 'Those of `table_definitions` that are taken out of service, when there are any.' }),
 };
 
-export const deploymentSummarySchema = z.object(deploymentShape);
-export const deploymentSchema = z.object({
-  ...deploymentShape,
-  actions: z.array(historyEntrySchema),
-  diffs: z.array(tableDiffSchema),
-  revision: z.string().nullable().meta({
-    description: 'Names the state that the diffs were made of; `deploy` can insist on it. Null when it has ended.',
-  }),
-});
+export const deploymentSummarySchema = z.object(deploymentShape).meta({ id: 'Deployment' });
+export const deploymentSchema = z
+  .object({
+    ...deploymentShape,
+    actions: z.array(historyEntrySchema),
+    diffs: z.array(tableDiffSchema),
+    revision: z.string().nullable().meta({
+      description: 'Names the state that the diffs were made of; `deploy` can insist on it. Null when it has ended.',
+    }),
+  })
+  .meta({ id: 'DeploymentDetails' });
 
 /** The members of a refusal for what was not reviewed, besides the problems. */
 export const refusalShape = {

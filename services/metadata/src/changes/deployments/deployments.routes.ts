@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
 import type { Step } from '../approval-states.ts';
-import { stepRoute } from '../change-steps.ts';
+import { type StepWords, stepRoute } from '../change-steps.ts';
 import { refuseWithDiffs } from '../refusal.ts';
 import { NotReviewed } from '../reviewed-revisions.ts';
 import { tableDiffSchema, violationSchema } from '../table-diff.ts';
@@ -33,7 +33,11 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/deployments',
     summary: 'List the deployments one may see',
-    query: { ...listParameters, branch_id: idTextSchema.optional() },
+    description: 'A bare word in `q` searches the comments.',
+    query: {
+      ...listParameters,
+      branch_id: idTextSchema.optional().meta({ description: 'Only those of this branch.' }),
+    },
     response: pageSchema(deploymentSummarySchema),
     // Deployments have no name: a bare word searches the comments.
     handle: async ({ call, query: { branch_id, ...query } }) =>
@@ -44,6 +48,8 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/deployments/{id}',
     summary: 'Show a deployment with its tables, history and computed diffs',
+    description:
+      'The diffs are computed at the call, with the statements, the losses and what blocks each table. `revision` names what they were made of.',
     params,
     response: deploymentSchema,
     handle: async ({ call, params }) => showDeployment(ctx, call, params.id),
@@ -56,6 +62,8 @@ const proposing = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/deployments',
     summary: 'Propose definitions of a branch for deployment',
+    description:
+      'Changes nothing yet: the answer shows what it would do. Then `deploy`, or `send_request` where the branch is protected.',
     example: { branch_id: 1, table_definition_ids: [12] },
     body: {
       branch_id: idSchema,
@@ -86,6 +94,7 @@ const proposing = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/deployments/{id}/rehearse',
     summary: 'Show what deploying would do now, and everything that blocks it',
+    description: 'Changes nothing, and can be called again and again.',
     extension: true,
     params,
     response: z.object({ diffs: z.array(tableDiffSchema), violations: z.array(violationSchema) }),
@@ -95,8 +104,14 @@ const proposing = (ctx: MetadataContext): Route[] => [
       return rehearsed;
     },
   }),
-  step(ctx, 'send_request', 'Ask the approvers of the branch for approval'),
-  step(ctx, 'cancel', 'Take one’s own deployment back'),
+  step(ctx, 'send_request', {
+    summary: 'Ask the approvers of the branch for approval',
+    description: 'They get a mail with the comment and the diffs.',
+  }),
+  step(ctx, 'cancel', {
+    summary: 'Take one’s own deployment back',
+    description: 'Only its creator may, while it is created or requested.',
+  }),
 ];
 
 const deciding = (ctx: MetadataContext): Route[] => [
@@ -104,7 +119,10 @@ const deciding = (ctx: MetadataContext): Route[] => [
     ...common,
     method: 'POST',
     path: '/deployments/{id}/deploy',
+    operationId: 'deploy',
     summary: 'Build the diffs and apply them to the database',
+    description:
+      'All tables in one transaction: either all of them are deployed, or none. On a protected branch an approver other than its creator does it.',
     example: {},
     params,
     body: {
@@ -122,12 +140,18 @@ const deciding = (ctx: MetadataContext): Route[] => [
       return refuseWithDiffs(answer, isNotReviewed, () => findDiffs(ctx, call, id));
     },
   }),
-  step(ctx, 'reject', 'Reject a deployment'),
-  step(ctx, 'abandon', 'Abandon a deployment; the approvers of the branch get a mail'),
+  step(ctx, 'reject', {
+    summary: 'Reject a deployment',
+    description: 'For approvers of the branch. The comment says why, and goes to its creator by mail.',
+  }),
+  step(ctx, 'abandon', {
+    summary: 'Abandon a deployment; the approvers of the branch get a mail',
+    description: 'Ends a deployment that is created, requested or failed.',
+  }),
 ];
 
-const step = (ctx: MetadataContext, action: Step, summary: string): Route =>
-  stepRoute(ctx, deployments, { tag: common.tag, response: deploymentSchema }, action, summary);
+const step = (ctx: MetadataContext, action: Step, words: StepWords): Route =>
+  stepRoute(ctx, deployments, { tag: common.tag, response: deploymentSchema }, action, words);
 
 // Other refusals go without diffs: planning counts rows and may take long.
 const isNotReviewed = (error: ServiceError) => error instanceof NotReviewed;

@@ -16,6 +16,8 @@ export const tableDeploymentRoutes = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/table_definitions/{id}/deploy',
     summary: 'Deploy a definition at once, on plans without branching',
+    description:
+      'The same comparison and the same transaction as a deployment, for one table, by machines too. With branching it is 403: use `POST /deployments`.',
     extension: true,
     params,
     query,

@@ -6,12 +6,14 @@ import { conflictSchema, promotionDiffSchema } from './comparison/comparison-sch
 import { promotionStates } from './promotion-states.ts';
 
 /** What merging rows did to a table, or would do. */
-export const mergedRowsSchema = z.object({
-  table: z.string().meta({ description: 'The key of the table.' }),
-  created: z.int(),
-  updated: z.int(),
-  deleted: z.int(),
-});
+export const mergedRowsSchema = z
+  .object({
+    table: z.string().meta({ description: 'The key of the table.' }),
+    created: z.int(),
+    updated: z.int(),
+    deleted: z.int(),
+  })
+  .meta({ id: 'MergedRows' });
 
 export type MergedRows = z.infer<typeof mergedRowsSchema>;
 
@@ -33,27 +35,34 @@ const promotionShape = {
   updated_at: z.iso.datetime(),
   promoted_at: z.iso.datetime().nullable(),
   table_definitions: z.array(
-    z.object({
-      id: z.int(),
-      key: z.string(),
-      name: z.string(),
-      version: z.int().nullable().meta({ description: 'Null when the definition has been deleted.' }),
-      target_table_definition_id: z.int().nullable().meta({ description: 'Null when it is new on the target branch.' }),
-      target_version: z.int().nullable(),
-    }),
+    z
+      .object({
+        id: z.int(),
+        key: z.string(),
+        name: z.string(),
+        version: z.int().nullable().meta({ description: 'Null when the definition has been deleted.' }),
+        target_table_definition_id: z
+          .int()
+          .nullable()
+          .meta({ description: 'Null when it is new on the target branch.' }),
+        target_version: z.int().nullable(),
+      })
+      .meta({ id: 'PromotionTable' }),
   ),
 };
 
-export const promotionSummarySchema = z.object(promotionShape);
-export const promotionSchema = z.object({
-  ...promotionShape,
-  actions: z.array(historyEntrySchema),
-  diffs: z.array(promotionDiffSchema),
-  conflicts: z.array(conflictSchema),
-  revision: z.string().nullable().meta({
-    description: 'Names the state that the diffs were made of; `promote` can insist on it. Null when it has ended.',
-  }),
-});
+export const promotionSummarySchema = z.object(promotionShape).meta({ id: 'Promotion' });
+export const promotionSchema = z
+  .object({
+    ...promotionShape,
+    actions: z.array(historyEntrySchema),
+    diffs: z.array(promotionDiffSchema),
+    conflicts: z.array(conflictSchema),
+    revision: z.string().nullable().meta({
+      description: 'Names the state that the diffs were made of; `promote` can insist on it. Null when it has ended.',
+    }),
+  })
+  .meta({ id: 'PromotionDetails' });
 
 const present = { description: 'As the promotion shows it now; left out when it can’t be promoted any more.' };
 

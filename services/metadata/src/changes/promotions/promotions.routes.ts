@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
 import type { Step } from '../approval-states.ts';
-import { stepRoute } from '../change-steps.ts';
+import { type StepWords, stepRoute } from '../change-steps.ts';
 import { refuseWithDiffs } from '../refusal.ts';
 import { violationSchema } from '../table-diff.ts';
 import { conflictNameShape, conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
@@ -47,7 +47,11 @@ const namingConflict = {
 
 const resolving = {
   resolutions: z
-    .array(z.strictObject({ ...namingConflict, row: rowKey, resolution: z.enum(resolutions) }))
+    .array(
+      z
+        .strictObject({ ...namingConflict, row: rowKey, resolution: z.enum(resolutions) })
+        .meta({ id: 'ConflictResolution' }),
+    )
     .max(maxResolutions)
     .optional()
     .meta({ description: 'Which side each conflict is decided for.' }),
@@ -63,7 +67,12 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/promotions',
     summary: 'List the promotions one may see',
-    query: { ...listParameters, from_branch_id: idTextSchema.optional(), to_branch_id: idTextSchema.optional() },
+    description: 'A bare word in `q` searches the comments.',
+    query: {
+      ...listParameters,
+      from_branch_id: idTextSchema.optional().meta({ description: 'Only those from this branch.' }),
+      to_branch_id: idTextSchema.optional().meta({ description: 'Only those to this branch.' }),
+    },
     response: pageSchema(promotionSummarySchema),
     // Promotions have no name: a bare word searches the comments.
     handle: async ({ call, query: { from_branch_id, to_branch_id, ...query } }) =>
@@ -74,6 +83,8 @@ const readable = (ctx: MetadataContext): Route[] => [
     method: 'GET',
     path: '/promotions/{id}',
     summary: 'Show a promotion with its tables, history, computed diffs and conflicts',
+    description:
+      'The diffs are computed at the call: three ways, between the version that both branches had in common, the source and the target.',
     params,
     response: promotionSchema,
     handle: async ({ call, params }) => showPromotion(ctx, call, params.id),
@@ -86,6 +97,7 @@ const proposing = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/promotions',
     summary: 'Propose to merge definitions of one branch into another',
+    description: 'Changes nothing yet. On a protected target branch another person promotes it.',
     example: { from_branch_id: 2, to_branch_id: 1, table_definition_ids: [12] },
     body: {
       from_branch_id: idSchema,
@@ -109,6 +121,7 @@ const proposing = (ctx: MetadataContext): Route[] => [
     method: 'POST',
     path: '/promotions/{id}/rehearse',
     summary: 'Promote without keeping it: diffs, conflicts, and what would block deploying the outcome',
+    description: 'Changes nothing, and can be called again and again with other resolutions.',
     example: { resolutions: [] },
     extension: true,
     params,
@@ -123,8 +136,14 @@ const proposing = (ctx: MetadataContext): Route[] => [
     }),
     handle: async ({ call, params, body }) => rehearsePromotion(ctx, call, params.id, () => body().resolutions ?? []),
   }),
-  step(ctx, 'send_request', 'Ask the approvers of the target branch for approval'),
-  step(ctx, 'cancel', 'Take one’s own promotion back'),
+  step(ctx, 'send_request', {
+    summary: 'Ask the approvers of the target branch for approval',
+    description: 'They get a mail with the comment and the diffs.',
+  }),
+  step(ctx, 'cancel', {
+    summary: 'Take one’s own promotion back',
+    description: 'Only its creator may, while it is created or requested.',
+  }),
 ];
 
 const deciding = (ctx: MetadataContext): Route[] => [
@@ -132,7 +151,9 @@ const deciding = (ctx: MetadataContext): Route[] => [
     ...common,
     method: 'POST',
     path: '/promotions/{id}/promote',
+    operationId: 'promote',
     summary: 'Merge the definitions into the target branch, where they then need a deployment',
+    description: '422 while a conflict has no resolution; nothing is merged then.',
     example: { resolutions: [] },
     params,
     body: {
@@ -156,12 +177,18 @@ const deciding = (ctx: MetadataContext): Route[] => [
       );
     },
   }),
-  step(ctx, 'reject', 'Reject a promotion'),
-  step(ctx, 'abandon', 'Abandon a promotion; the approvers of the target branch get a mail'),
+  step(ctx, 'reject', {
+    summary: 'Reject a promotion',
+    description: 'For approvers of the target branch. The comment says why, and goes to its creator by mail.',
+  }),
+  step(ctx, 'abandon', {
+    summary: 'Abandon a promotion; the approvers of the target branch get a mail',
+    description: 'Ends a promotion that is created, requested or failed.',
+  }),
 ];
 
-const step = (ctx: MetadataContext, action: Step, summary: string): Route =>
-  stepRoute(ctx, promotions, { tag: common.tag, response: promotionSchema }, action, summary);
+const step = (ctx: MetadataContext, action: Step, words: StepWords): Route =>
+  stepRoute(ctx, promotions, { tag: common.tag, response: promotionSchema }, action, words);
 
 // A table may have moved to where the caller sees nothing: the refusal then has the problems alone.
 async function findDiffs(ctx: MetadataContext, call: CallContext, id: number): Promise<Record<string, unknown>> {

@@ -1,0 +1,412 @@
+// Calls every operation of the OpenAPI document once, as its examples say, and records what was
+// sent and answered. The examples in the document are such a record (npm run examples);
+// tests/contract makes another one, and compares them.
+import { type Api, upload } from '@almanac/api-client/api';
+import { type Application, signInMachine } from '@almanac/api-client/sign-in';
+import { deployTable, givenAccount, mainBranchId } from './builders.ts';
+
+type Body = Record<string, unknown>;
+type Made = { id: number };
+type Parameter = { name: string; in: string; required: boolean };
+type Media = { example?: Body };
+
+export type DocumentedOperation = {
+  operationId: string;
+  parameters: Parameter[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, { content?: Record<string, unknown> }>;
+};
+export type DocumentedPaths = Record<string, Record<string, DocumentedOperation>>;
+
+export type RecordedExample = { parameters: Body; request?: unknown; answer?: unknown };
+export type Recording = { examples: Record<string, RecordedExample>; failures: string[] };
+
+export type Recorder = {
+  /** Of an administrator, on a plan with branching. */
+  api: Api;
+  application: Application;
+};
+
+/** Calls every operation. A failure is an answer other than the documented success. */
+export async function recordExamples(paths: DocumentedPaths, { api, application }: Recorder): Promise<Recording> {
+  const world = new World(api);
+  await world.make();
+  const recording: Recording = { examples: {}, failures: [] };
+  for (const [path, operations] of Object.entries(paths))
+    for (const [method, operation] of Object.entries(operations)) {
+      const name = `${method.toUpperCase()} ${path}`;
+      try {
+        const example = path.startsWith('/api/v1/')
+          ? await world.call(method.toUpperCase(), path.replace('/api/v1', ''), operation)
+          : await callOAuth(api.baseUrl, application, path, operation);
+        if (example) recording.examples[operation.operationId] = masked(example, api.baseUrl);
+      } catch (error) {
+        recording.failures.push(`${name}: ${(error as Error).message.slice(0, 1_000)}`);
+      }
+    }
+  return recording;
+}
+
+/** What the calls need, made once, and the resources that each call works on, made for each. */
+class World {
+  private readonly api: Api;
+  /** By the name of the member of a body that holds it. */
+  private ids!: Body;
+  private readonly used = new Map<string, number>();
+
+  constructor(api: Api) {
+    this.api = api;
+  }
+
+  async make(): Promise<void> {
+    const branch_id = await mainBranchId(this.api);
+    const table = await this.countries(branch_id);
+    const feature = await this.subject('/branches');
+    const { id: user_id } = await this.api.post<Made>('/users', { user: { email: this.name('person') } });
+    const user_group_id = await this.subject('/user_groups');
+    this.ids = {
+      branch_id,
+      to_branch_id: branch_id,
+      from_branch_id: feature,
+      target_branch_id: feature,
+      domain_id: table.domain_id,
+      resource_id: table.domain_id,
+      table_definition_id: table.id,
+      table_definition_ids: [table.id],
+      table_definition_key: table.key,
+      user_id,
+      user_group_id,
+    };
+  }
+
+  async call(method: string, path: string, operation: DocumentedOperation): Promise<RecordedExample> {
+    const api = path.endsWith('/deploy') && path.startsWith('/table') ? await this.withoutBranching() : this.api;
+    for (let attempt = 1; ; attempt += 1) {
+      const parameters = await this.parametersOf(method, path, operation, api);
+      const request = await this.requestOf(path, operation);
+      const answer = await api.send(method, fillPath(path, operation, parameters), request, contentOf(operation));
+      const [success] = Object.keys(operation.responses);
+      // An export may have ended before it was cancelled.
+      if (String(answer.status) !== success && path.endsWith('/cancel') && attempt < 5) continue;
+      if (String(answer.status) !== success)
+        throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      const sent = typeof request === 'string' ? undefined : request;
+      return {
+        parameters,
+        ...(sent === undefined ? {} : { request: sent }),
+        ...(answer.body === undefined ? {} : { answer: answer.body }),
+      };
+    }
+  }
+
+  private async parametersOf(
+    method: string,
+    path: string,
+    { parameters }: DocumentedOperation,
+    api: Api,
+  ): Promise<Body> {
+    const given: Body = {};
+    for (const { name, in: where, required } of parameters) {
+      if (where === 'path' && name === 'id') given.id = await this.subjectOf(method, path, api);
+      else if (where === 'path') given[name] = await this.partOf(path, Number(given.id), name);
+      else if (name === 'per_page') given.per_page = 2;
+      else if (required || (path === '/table_data' && name === 'table_definition_id')) given[name] = this.ids[name];
+    }
+    return given;
+  }
+
+  private async requestOf(path: string, { requestBody }: DocumentedOperation): Promise<unknown> {
+    if (requestBody?.content['application/octet-stream']) return csv;
+    const template = requestBody?.content['application/json']?.example;
+    if (!template) return undefined;
+    const filled = await this.fill(template, path);
+    if (path !== '/promotions') return filled;
+    // What is promoted has to be on the branch that it comes from.
+    return { ...filled, table_definition_ids: [await this.clone(this.ids.from_branch_id as number)] };
+  }
+
+  /** What the operation works on; for a read, what is there already. */
+  private subjectOf(method: string, path: string, api: Api): Promise<number> | number {
+    const [, resource = '', , part] = path.split('/');
+    if (method === 'GET' && !part && resource === 'domains') return this.ids.domain_id as number;
+    if (method === 'GET' && !part && resource === 'branches') return this.ids.branch_id as number;
+    if (method === 'GET' && /table_definitions$/.test(resource)) return this.ids.table_definition_id as number;
+    if (method === 'POST' && part === 'restore' && resource === 'table_definitions') return this.removedTable();
+    if (part === 'deploy' && resource === 'table_definitions') return new World(api).draft();
+    return this.subject(path);
+  }
+
+  /** Makes the resource that `{id}` of a path identifies. */
+  async subject(path: string): Promise<number> {
+    const [, resource = '', , part] = path.split('/');
+    const { branch_id, table_definition_id } = this.ids ?? {};
+    const makers: Record<string, () => Promise<number>> = {
+      audit_events: async () => (await this.api.get('/audit_events?per_page=1')).data[0].id,
+      branches: () => this.made('/branches', { branch: { name: this.name('branch') } }),
+      column_definitions: async () =>
+        this.made('/column_definitions', {
+          table_definition_id: await this.subject('/table_definitions'),
+          column_definition: { name: 'note', data_type: 'string', length: 20 },
+        }),
+      deployments: () => this.deployment(),
+      domains: () => this.made('/domains', { domain: { name: this.name('domain') } }),
+      exports: () =>
+        this.made('/exports', { branch_id, table_definition_key: this.ids.table_definition_key, pattern: 'full' }),
+      import_mappings: () =>
+        this.made('/import_mappings', { table_definition_id, import_mapping: { name: this.name('mapping') } }),
+      imports: () => this.import(part),
+      oauth_applications: () =>
+        this.made('/oauth_applications', { oauth_application: { name: this.name('application') } }),
+      promotions: () => this.promotion(),
+      table_data: () => this.row(part === 'restore_records'),
+      table_definitions: () => this.draft(),
+      user_group_assignments: () => this.assignment(),
+      user_groups: () => this.made('/user_groups', { user_group: { name: this.name('group') } }),
+      users: () => this.made('/users', { user: { email: this.name('person') } }),
+    };
+    return (makers[resource] as () => Promise<number>)();
+  }
+
+  /** A part of the subject, by the name of its parameter. */
+  private async partOf(path: string, id: number, name: string): Promise<number> {
+    if (name === 'secret_id') return this.made(`/oauth_applications/${id}/secrets`, {});
+    const { table_definition_id } = this.ids;
+    return this.made(path.replace(/\/\{table_id\}.*/, '').replace('{id}', String(id)), {
+      table_definition_id,
+      pattern: 'incremental',
+    });
+  }
+
+  /** The body with ids of this world; each gets a new row, a deleted one where one is restored. */
+  private async fill(body: Body, path: string): Promise<Body> {
+    const filled: Body = {};
+    for (const [name, value] of Object.entries(body)) {
+      if (name in this.ids) filled[name] = this.ids[name];
+      else if (name === 'id') filled[name] = await this.row();
+      else if (name === 'ids') filled[name] = [await this.row(path.includes('restore'))];
+      else if (name === 'record' || typeof value !== 'object' || value === null) filled[name] = value;
+      else if (Array.isArray(value)) filled[name] = await this.fillAll(value, path);
+      else filled[name] = await this.fill(value as Body, path);
+    }
+    return filled;
+  }
+
+  private async fillAll(values: unknown[], path: string): Promise<unknown[]> {
+    const filled: unknown[] = [];
+    for (const value of values)
+      filled.push(typeof value === 'object' && value !== null ? await this.fill(value as Body, path) : value);
+    return filled;
+  }
+
+  private async made(path: string, body: Body): Promise<number> {
+    return (await this.api.post<Made>(path, body)).id;
+  }
+
+  /** A name that the account doesn't have yet. */
+  private name(kind: keyof typeof names): string {
+    const count = this.used.get(kind) ?? 0;
+    this.used.set(kind, count + 1);
+    const list = names[kind];
+    const name = list[count % list.length] as string;
+    if (count < list.length) return name;
+    return name.includes('@') ? name.replace('@', `${count}@`) : `${name} ${count}`;
+  }
+
+  /** The table of the demo data, or one like it. */
+  private async countries(branch_id: number): Promise<{ id: number; key: string; domain_id: number }> {
+    const { data } = await this.api.get(`/deployed_table_definitions?branch_id=${branch_id}&q=key:eq:countries`);
+    if (data.length > 0) return data[0];
+    const domain_id = await this.made('/domains', { domain: { name: 'ISO standards', abbreviation: 'ISO' } });
+    const table = await this.api.post('/table_definitions', {
+      branch_id,
+      table_definition: { name: 'Countries', description: 'ISO 3166-1', domain_id },
+    });
+    for (const column_definition of countryColumns)
+      await this.api.post('/column_definitions', { table_definition_id: table.id, column_definition });
+    await deployTable(this.api, { id: table.id, branchId: branch_id });
+    const operations = countries.map((record) => ({ operation: 'create', record }));
+    await this.api.post('/table_data/batch', { table_definition_id: table.id, operations });
+    return table;
+  }
+
+  /** A draft with a key column, which deployments need. */
+  private async draft(): Promise<number> {
+    const branch_id = this.ids?.branch_id ?? (await mainBranchId(this.api));
+    const domain_id = this.ids?.domain_id ?? (await this.made('/domains', { domain: { name: this.name('domain') } }));
+    const id = await this.made('/table_definitions', {
+      branch_id,
+      table_definition: { name: this.name('table'), domain_id },
+    });
+    const column_definition = {
+      name: 'code',
+      data_type: 'string',
+      length: 10,
+      is_primary_key: true,
+      is_required: true,
+    };
+    await this.made('/column_definitions', { table_definition_id: id, column_definition });
+    return id;
+  }
+
+  private async removedTable(): Promise<number> {
+    const id = await this.draft();
+    await deployTable(this.api, { id, branchId: this.ids.branch_id as number });
+    await this.api.post(`/table_definitions/${id}/remove`);
+    return id;
+  }
+
+  /** A row with a change that can be reverted. */
+  private async row(isDeleted = false): Promise<number> {
+    const { table_definition_id } = this.ids;
+    const count = this.used.get('row') ?? 0;
+    this.used.set('row', count + 1);
+    // User-assigned codes of ISO 3166-1: XA to XZ.
+    const letter = String.fromCharCode(65 + (count % 26));
+    const record = { alpha2: `X${letter}`, alpha3: `XX${letter}`, numeric_code: String(900 + count), name: 'Atlantis' };
+    const made = await this.api.post<{ record: { svc_sk: number } }>('/table_data', { table_definition_id, record });
+    const id = made.record.svc_sk;
+    await this.api.patch(`/table_data/${id}`, { table_definition_id, record: { name: 'Lost Atlantis' } });
+    if (isDeleted) await this.api.post('/table_data/delete_records', { table_definition_id, ids: [id] });
+    return id;
+  }
+
+  private async deployment(): Promise<number> {
+    const { branch_id } = this.ids;
+    return this.made('/deployments', { branch_id, table_definition_ids: [await this.draft()] });
+  }
+
+  private async clone(target_branch_id: number): Promise<number> {
+    return this.made(`/table_definitions/${await this.draft()}/clone`, { target_branch_id });
+  }
+
+  /** Of a table that changed on a branch of its own. */
+  private async promotion(): Promise<number> {
+    const from_branch_id = await this.subject('/branches');
+    const table_definition_ids = [await this.clone(from_branch_id)];
+    return this.made('/promotions', { from_branch_id, to_branch_id: this.ids.branch_id, table_definition_ids });
+  }
+
+  /** With a table; its file is there when the uploads are to be completed. */
+  private async import(part: string | undefined): Promise<number> {
+    const { branch_id, table_definition_id } = this.ids;
+    const id = await this.made('/imports', { branch_id });
+    if (part === 'tables') return id;
+    const table = await this.api.post(`/imports/${id}/tables`, { table_definition_id, pattern: 'incremental' });
+    if (part === 'upload_complete') await upload(table.upload_url, csv);
+    return id;
+  }
+
+  private async assignment(): Promise<number> {
+    const user_id = await this.subject('/users');
+    return this.made('/user_group_assignments', { user_id, user_group_id: this.ids.user_group_id });
+  }
+
+  private async withoutBranching(): Promise<Api> {
+    return (await givenAccount({ plan: 'plus' })).person();
+  }
+}
+
+/** Names of what is made, one after the other. */
+const names = {
+  domain: ['Finance', 'Logistics', 'Human resources', 'Sales'],
+  branch: [
+    ...['Spring changes', 'Autumn changes', 'New regions', 'Year end', 'Harmonised codes', 'Euro area'],
+    ...['Merged companies', 'New warehouse', 'Customs reform', 'Shop launch', 'Price review', 'Audit findings'],
+  ],
+  table: [
+    ...['Regions', 'Cost centres', 'Units of measure', 'Incoterms', 'Payment terms', 'Carriers', 'Ports', 'Airports'],
+    ...['Tax codes', 'Banks', 'Industries', 'Salutations', 'Time zones', 'Materials', 'Colours', 'Sizes'],
+    ...['Order types', 'Return reasons', 'Shifts', 'Job titles', 'Legal forms', 'Hazard classes', 'Postal codes'],
+  ],
+  group: ['Cartographers', 'Controllers', 'Buyers'],
+  mapping: ['From the warehouse', 'From the shop', 'Yearly delivery'],
+  application: ['Nightly load', 'Shop', 'Reporting'],
+  person: ['grace@example.com', 'edsger@example.com', 'barbara@example.com', 'donald@example.com'],
+};
+
+const csv = 'alpha2,alpha3,numeric_code,name\r\nXZ,XXZ,999,Utopia\r\n';
+const code = { data_type: 'string', is_required: true };
+const countryColumns = [
+  { ...code, name: 'alpha2', length: 2, is_primary_key: true, description: 'Two-letter code' },
+  { ...code, name: 'alpha3', length: 3, description: 'Three-letter code' },
+  { ...code, name: 'numeric_code', length: 3, description: 'Three digits, zeros kept' },
+  { ...code, name: 'name', length: 100 },
+];
+const countries = [
+  { alpha2: 'FI', alpha3: 'FIN', numeric_code: '246', name: 'Finland' },
+  { alpha2: 'PL', alpha3: 'POL', numeric_code: '616', name: 'Poland' },
+  { alpha2: 'CH', alpha3: 'CHE', numeric_code: '756', name: 'Switzerland' },
+];
+
+function fillPath(path: string, { parameters }: DocumentedOperation, given: Body): string {
+  const isQuery = ({ in: where, name }: Parameter) => where === 'query' && given[name] !== undefined;
+  const query = parameters.filter(isQuery).map(({ name }): [string, string] => [name, String(given[name])]);
+  const filled = path.replace(/\{(\w+)\}/g, (_match, name: string) => String(given[name]));
+  return query.length > 0 ? `${filled}?${new URLSearchParams(query)}` : filled;
+}
+
+const contentOf = ({ requestBody }: DocumentedOperation) =>
+  requestBody?.content['application/octet-stream'] ? { headers: { 'Content-Type': 'application/octet-stream' } } : {};
+
+/** The endpoints of OAuth that programs call. */
+async function callOAuth(
+  baseUrl: string,
+  application: Application,
+  path: string,
+  { requestBody }: DocumentedOperation,
+): Promise<RecordedExample | undefined> {
+  if (path === '/oauth/authorize') return undefined; // a page
+  const form = requestBody?.content['application/x-www-form-urlencoded']?.example as Record<string, string> | undefined;
+  const { access_token: token } = await signInMachine(baseUrl, application);
+  const body = form && { ...form, ...('token' in form ? { token } : {}) };
+  const basic = Buffer.from(`${application.client_id}:${application.client_secret}`).toString('base64');
+  const answer = await fetch(`${baseUrl}${path}`, {
+    method: form ? 'POST' : 'GET',
+    ...(body ? { body: new URLSearchParams(body), headers: { Authorization: `Basic ${basic}` } } : {}),
+  });
+  if (!answer.ok) throw new Error(`answered ${answer.status}: ${await answer.text()}`);
+  return { parameters: {}, ...(body ? { request: body } : {}), answer: await answer.json() };
+}
+
+const secretMembers = /^(client_secret|access_token|refresh_token|token)$/;
+
+/** What is secret, or an address of this system, as a stand-in. */
+function masked(example: RecordedExample, baseUrl: string): RecordedExample {
+  const text = JSON.stringify(example, (key, value) =>
+    typeof value === 'string' && secretMembers.test(key) ? '2YotnFZFEjr1zCsicMWpAA' : value,
+  );
+  const signed = text.replace(/(\/files\/[^"?]+)\?[^"]*/g, '$1?signature=2YotnFZFEjr1zCsicMWpAA');
+  return JSON.parse(signed.replaceAll(baseUrl, 'https://almanac.example.com')) as RecordedExample;
+}
+
+/**
+ * The shape of a value: names and types of members, times apart from other texts. Items of a list
+ * are merged, and null goes with anything.
+ */
+export function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf).reduce(mergeShapes, undefined) ?? null;
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
+  if (value === null) return null;
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? 'time' : typeof value;
+}
+
+type Shape = Record<string, unknown>;
+const isShape = (value: unknown): value is Shape => typeof value === 'object' && value !== null;
+
+function mergeShapes(one: unknown, other: unknown): unknown {
+  if (!isShape(one) || !isShape(other)) return one ?? other;
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return Object.fromEntries(names.map((name) => [name, mergeShapes(one[name], other[name])]));
+}
+
+/** Where two shapes differ, each a path of names. */
+export function shapeDifferences(one: unknown, other: unknown, path = ''): string[] {
+  if (one === null || other === null || one === undefined || other === undefined) return [];
+  if (!isShape(one) || !isShape(other)) return one === other ? [] : [`${path}: ${one}, ${other}`];
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((name) =>
+    name in one && name in other
+      ? shapeDifferences(one[name], other[name], `${path}/${name}`)
+      : [`${path}/${name} is in one only`],
+  );
+}
