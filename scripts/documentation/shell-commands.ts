@@ -24,7 +24,7 @@ export function shown(page: string, command: string): string {
   return command;
 }
 
-const keywords = new Set(['export', 'if', 'then', 'else', 'fi', 'do', 'done', '}', '{']);
+const keywords = new Set(['export', 'if', 'then', 'else', 'fi', 'until', 'do', 'done', '}', '{']);
 
 function readCommands(text: string): string[][] {
   const commands: string[][] = [];

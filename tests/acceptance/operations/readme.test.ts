@@ -1,8 +1,9 @@
 // The calls in the README and in how-to pages run unchanged on a fresh system, and answer what is
 // shown there.
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signInPerson } from '@almanac/api-client/sign-in';
 import { runDocumentedCalls } from '@almanac/testkit/system/documented-calls';
 import { type RunningSystem, startSystem } from '@almanac/testkit/system/system';
 
@@ -32,8 +33,21 @@ describe('the documentation', () => {
     ['export-a-table', 1],
     ['keep-a-copy', 1],
     ['edit-in-excel', 1],
+    ['grid', 0],
+    ['history', 0],
   ])('shows in %s what its calls answer', async (page, shown) => {
     const calls = await runDocumentedCalls(system.baseUrl, folder, `docs/how-to/${page}.md`);
+    expect(calls).toHaveLength(shown);
+    for (const call of calls) expect(call.answered).toBe(call.shown);
+  });
+
+  it.each([
+    ['deploy', 2],
+    ['promote', 1],
+  ])('shows in %s what its calls answer to the administrator', async (page, shown) => {
+    const { application, admin } = JSON.parse(readFileSync(join(system.home, 'credentials.json'), 'utf8'));
+    const { access_token } = await signInPerson(system.baseUrl, application, admin);
+    const calls = await runDocumentedCalls(system.baseUrl, folder, `docs/how-to/${page}.md`, access_token);
     expect(calls).toHaveLength(shown);
     for (const call of calls) expect(call.answered).toBe(call.shown);
   });

@@ -117,15 +117,15 @@ describe('a program that acts for a user', () => {
     let env: Record<string, string>;
 
     it('is made by the commands of its page', async () => {
-      const [functions = ''] = blocksOf(tokenPage, 'sh');
+      const [variables = ''] = blocksOf(tokenPage, 'sh');
       const commands = blocksOf(tokenPage.slice(tokenPage.indexOf('## As a service user')), 'sh');
       expect(commands).toHaveLength(4);
       const names = ['USER_ID', 'CLIENT_ID', 'CLIENT_SECRET', 'REFRESH_TOKEN', 'PIPELINE_TOKEN'];
       const show = `echo; echo "${names.map((name) => `$${name}`).join(' ')}"`;
-      const script = ['set -euo pipefail', functions, ...commands, show].join('\n');
-      const { stdout } = await promisify(execFile)('bash', ['-c', script], {
+      const script = ['set -euo pipefail', variables, ...commands, show].join('\n');
+      const { stdout } = await promisify(execFile)('bash', ['-c', script.replace('http://127.0.0.1:8080', baseUrl())], {
         cwd: folder,
-        env: { ...process.env, URL: baseUrl(), TOKEN: admin.token },
+        env: { ...process.env, TOKEN: admin.token },
       });
       const shown = stdout.trim().split('\n').at(-1) ?? '';
       const [user = '', client_id = '', client_secret = '', refresh_token = '', token = ''] = shown.split(' ');

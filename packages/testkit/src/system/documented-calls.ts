@@ -11,15 +11,22 @@ const separator = '=== next ===';
 
 /**
  * Runs the calls of a page (by default the README) one after another, in a folder that has
- * `.almanac/credentials.json`. Answers the shown and the received answer of each call that has one
- * right under it.
+ * `.almanac/credentials.json`, with `token` if the page needs a person's. Answers the shown and the
+ * received answer of each call that has one right under it.
  */
-export async function runDocumentedCalls(baseUrl: string, folder: string, page?: string): Promise<DocumentedCall[]> {
+export async function runDocumentedCalls(
+  baseUrl: string,
+  folder: string,
+  page?: string,
+  token?: string,
+): Promise<DocumentedCall[]> {
   const readme = stepsOf('README.md');
   const steps = page === undefined ? readme : stepsOf(page);
-  // Every page uses the token of the README's first call.
-  const before = page === undefined ? [] : readme.slice(0, 1);
-  const script = [...before, ...steps].map(({ command }) => `${command}\necho; echo '${separator}'`).join('\n');
+  // Every page uses the token of the README's first call, and the functions of get-a-token.md.
+  const before = page === undefined ? [] : [...readme.slice(0, 1), ...stepsOf('docs/how-to/get-a-token.md').slice(0, 1)];
+  const commands = [...before, ...steps].map(({ command }) => `${command}\necho; echo '${separator}'`);
+  if (token !== undefined) commands.splice(before.length, 0, `TOKEN='${token}'`);
+  const script = commands.join('\n');
   const local = script.replaceAll('http://127.0.0.1:8080', baseUrl);
   const { stdout } = await promisify(execFile)('bash', ['-euc', local], { cwd: folder, timeout: 240_000 });
   const answers = stdout.split(separator).slice(before.length);
