@@ -60,6 +60,7 @@ describe('examples of docs/how-to', () => {
   it.each(howTos.filter((page) => page !== variablesPage))('of %s use them, and have no others', (page) => {
     const text = blocksOf(read(page)).join('\n');
     expect(text).not.toMatch(/\/api\/v1\/|^ *(?:URL|API|api|auth|BASE)=|\b(?:api|pick|finished)\(\)/m);
-    if (/\$API\b/.test(text)) expect(linksOf(page)).toContainEqual({ path: variablesPage, heading: 'variables-in-examples' });
+    if (/\$API\b/.test(text))
+      expect(linksOf(page)).toContainEqual({ path: variablesPage, heading: 'variables-in-examples' });
   });
 });

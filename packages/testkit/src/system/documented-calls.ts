@@ -23,7 +23,8 @@ export async function runDocumentedCalls(
   const readme = stepsOf('README.md');
   const steps = page === undefined ? readme : stepsOf(page);
   // Every page uses the token of the README's first call, and the functions of get-a-token.md.
-  const before = page === undefined ? [] : [...readme.slice(0, 1), ...stepsOf('docs/how-to/get-a-token.md').slice(0, 1)];
+  const before =
+    page === undefined ? [] : [...readme.slice(0, 1), ...stepsOf('docs/how-to/get-a-token.md').slice(0, 1)];
   const commands = [...before, ...steps].map(({ command }) => `${command}\necho; echo '${separator}'`);
   if (token !== undefined) commands.splice(before.length, 0, `TOKEN='${token}'`);
   const script = commands.join('\n');

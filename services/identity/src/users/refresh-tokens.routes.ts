@@ -12,14 +12,16 @@ import { timeSchema } from '../time-schema.ts';
 import { scopesSchema } from '../tokens/scopes.ts';
 import { issueRefreshToken, listRefreshTokens, refreshTokenFields, revokeRefreshToken } from './refresh-tokens.ts';
 
-const refreshTokenSchema = z.object({
-  id: z.int().meta({ description: 'Stays the same while programs exchange the token for new ones.' }),
-  oauth_application_id: z.int(),
-  scopes: z.string(),
-  created_at: timeSchema,
-  expires_at: timeSchema,
-  last_used_at: timeSchema.nullable().meta({ format: 'date-time', description: 'null: never.' }),
-});
+const refreshTokenSchema = z
+  .object({
+    id: z.int().meta({ description: 'Stays the same while programs exchange the token for new ones.' }),
+    oauth_application_id: z.int(),
+    scopes: z.string(),
+    created_at: timeSchema,
+    expires_at: timeSchema,
+    last_used_at: timeSchema.nullable().meta({ format: 'date-time', description: 'null: never.' }),
+  })
+  .meta({ id: 'RefreshToken' });
 
 const common = { tag: 'Users', scope: 'api:admin', extension: true } as const;
 const params = { id: idTextSchema };
@@ -67,7 +69,9 @@ export function refreshTokenRoutes(ctx: IdentityContext): Route[] {
         }),
       },
       status: 201,
-      response: refreshTokenSchema.extend({ refresh_token: z.string().meta({ description: 'Shown only here.' }) }),
+      response: refreshTokenSchema
+        .extend({ refresh_token: z.string().meta({ description: 'Shown only here.' }) })
+        .meta({ id: 'IssuedRefreshToken' }),
       handle: ({ call, params: { id }, body, attributes }) =>
         issueRefreshToken(ctx, call, id, () => ({ ...body(), ...attributes() })),
     }),
