@@ -34,8 +34,10 @@ export function withExamples(paths: Paths, examples: Examples): Paths {
 
 function shown(operation: Operation, { parameters, request, answer }: Example): Json {
   const { requestBody, responses } = operation;
-  const [success = ''] = Object.keys(responses);
-  const answered = responses[success] as { content?: Content };
+  const answered = ([status, response]: [string, { content?: Content }]) =>
+    /^2/.test(status) && response.content && answer !== undefined
+      ? [status, { ...response, content: withExample(response.content, answer) }]
+      : [status, response];
   return {
     ...operation,
     // A browser of the documentation sends what it finds here, so optional ones stay empty.
@@ -47,10 +49,7 @@ function shown(operation: Operation, { parameters, request, answer }: Example): 
     ...(requestBody && request !== undefined
       ? { requestBody: { ...requestBody, content: withExample(requestBody.content, request) } }
       : {}),
-    responses:
-      answered.content && answer !== undefined
-        ? { ...responses, [success]: { ...answered, content: withExample(answered.content, answer) } }
-        : responses,
+    responses: Object.fromEntries(Object.entries(responses).map(answered)),
   };
 }
 

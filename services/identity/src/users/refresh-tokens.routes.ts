@@ -69,7 +69,9 @@ export function refreshTokenRoutes(ctx: IdentityContext): Route[] {
         }),
       },
       status: 201,
-      response: refreshTokenSchema.extend({ refresh_token: z.string().meta({ description: 'Shown only here.' }) }),
+      response: refreshTokenSchema
+        .extend({ refresh_token: z.string().meta({ description: 'Shown only here.' }) })
+        .meta({ id: 'IssuedRefreshToken' }),
       handle: ({ call, params: { id }, body, attributes }) =>
         issueRefreshToken(ctx, call, id, () => ({ ...body(), ...attributes() })),
     }),

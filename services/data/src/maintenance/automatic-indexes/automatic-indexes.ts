@@ -82,7 +82,7 @@ export class Indexing {
     this.schedule(soonMs);
   }
 
-  /** Notes that so many rows of the table were written at once, and has it vacuumed if it needs it. */
+  /** Notes that so many rows were written at once; has the table vacuumed if it needs that. */
   noteLoad(table: DeployedTable, rows: number): void {
     if (!this.loaded.add(table, rows, this.sizes.find(table))) return;
     this.hasPendingWork = true;
