@@ -38,7 +38,9 @@ describe('the README', () => {
 });
 
 describe('links', () => {
-  const pages = globSync(['*.md', 'docs/*.md', 'docs/{adr,how-to,states}/*.md'], { cwd: root }).toSorted();
+  const pages = globSync(['*.md', 'docs/*.md', 'docs/{adr,how-to,states}/*.md', '{packages,services}/*/README.md'], {
+    cwd: root,
+  }).toSorted();
   it.each(pages)('of %s lead to files and headings', (page) => {
     const broken = linksOf(page).filter(
       ({ path, heading }) =>
