@@ -2,7 +2,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair } from 'jose';
 import { z } from 'zod';
 import { idTextSchema, nameSchema } from '../src/api/input.ts';
-import { JsonText, route } from '../src/api/route.ts';
+import { route } from '../src/api/route.ts';
 import {
   type CallContext,
   type ContextSigner,
@@ -10,6 +10,7 @@ import {
   createContextVerifier,
 } from '../src/caller/call-context.ts';
 import { ServiceError } from '../src/errors.ts';
+import { JsonText } from '../src/http/json-text.ts';
 import { limits } from '../src/limits.ts';
 import type { AuditAct } from '../src/messaging/audit.ts';
 import { Health } from '../src/observability/health.ts';
@@ -26,7 +27,7 @@ const thing = route({
   attributes: { name: nameSchema },
   resource: 'thing',
   handle: async ({ params, attributes, call }) => {
-    if (params.id === 404) throw new ServiceError('not_found', 'Thing not found');
+    if (params.id === 404) throw new ServiceError('not_found', { code: 'not_found', message: 'Thing not found' });
     return { id: params.id, account: call.accountId, ...attributes() };
   },
 });
@@ -63,7 +64,7 @@ const routes = [
     method: 'POST',
     path: '/things/{id}/lock',
     params: { id: idTextSchema },
-    handle: () => Promise.reject(new ServiceError('forbidden', 'You need a key.')),
+    handle: () => Promise.reject(new ServiceError('forbidden', { code: 'missing_right', message: 'You need a key.' })),
   }),
   route({
     ...base,
@@ -71,7 +72,14 @@ const routes = [
     path: '/things/{id}/open',
     params: { id: idTextSchema },
     refusal: { lid: z.string().optional() },
-    handle: () => Promise.reject(new ServiceError('wrong_state', 'It is nailed up.', { facts: { lid: 'oak' } })),
+    handle: () =>
+      Promise.reject(
+        new ServiceError(
+          'wrong_state',
+          { code: 'wrong_state', message: 'It is nailed up.' },
+          { facts: { lid: 'oak' } },
+        ),
+      ),
   }),
   route({
     ...base,

@@ -28,14 +28,6 @@ export type RouteInput<
   response: ServerResponse;
 };
 
-/** A JSON answer that PostgreSQL has rendered, as text or bytes. It is sent as it is. */
-export class JsonText {
-  readonly text: string | Buffer;
-  constructor(text: string | Buffer) {
-    this.text = text;
-  }
-}
-
 export type RouteDeclaration<
   P extends Shape | undefined,
   Q extends Shape | undefined,

@@ -2,9 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters } from '@almanac/service-kit/api/list-query';
-import { JsonText, type Route, route } from '@almanac/service-kit/api/route';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { JsonText } from '@almanac/service-kit/http/json-text';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { getGrid, listRecords, type PageAccess } from '../pages/pages.ts';
@@ -45,18 +46,27 @@ type Named = { table_definition_id?: number; table_definition_key?: string; bran
 async function readReference(catalogue: Catalogue, accountId: number, named: Named): Promise<TableReference> {
   const { table_definition_id: id, table_definition_key: key, branch_id: branchId } = named;
   if (key !== undefined && branchId === undefined)
-    throw new ServiceError('bad_request', 'branch_id is required with table_definition_key.');
+    throw new ServiceError('bad_request', {
+      code: 'blank',
+      message: 'branch_id is required with table_definition_key.',
+      field: 'branch_id',
+    });
   if (id === undefined) {
     if (key !== undefined && branchId !== undefined) return { key, branchId };
-    throw new ServiceError('bad_request', 'table_definition_id is required, or table_definition_key with branch_id.');
+    throw new ServiceError('bad_request', {
+      code: 'blank',
+      message: 'table_definition_id is required, or table_definition_key with branch_id.',
+      field: 'table_definition_id',
+    });
   }
   if (branchId === undefined) return { id };
   const table = await catalogue.get(accountId, { id });
   if (table.branch_id !== branchId || (key !== undefined && table.key !== key))
-    throw new ServiceError(
-      'bad_request',
-      'table_definition_id names another table than branch_id and table_definition_key.',
-    );
+    throw new ServiceError('bad_request', {
+      code: 'incompatible',
+      message: 'table_definition_id names another table than branch_id and table_definition_key.',
+      field: 'table_definition_id',
+    });
   return { id };
 }
 
@@ -69,7 +79,12 @@ function answerText({ body, etag }: Answer, response: { setHeader(name: string, 
 function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
   const header = headers['exact-numbers'];
   if (header !== undefined && header !== 'true' && header !== 'false')
-    throw new ServiceError('bad_request', 'Exact-Numbers must be true or false.');
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: 'Exact-Numbers must be true or false.',
+      field: 'Exact-Numbers',
+      params: { allowed: ['true', 'false'] },
+    });
   return header === 'true' || query.exact_numbers === true;
 }
 

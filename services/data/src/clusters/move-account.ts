@@ -57,7 +57,10 @@ async function lockMove(home: Cluster, accountId: number): Promise<() => Promise
   const { sql } = side(client);
   if (!(await tryLockMove(sql, accountId))) {
     client.release();
-    throw new ServiceError('wrong_state', `Account ${accountId} is being moved already.`);
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: `Account ${accountId} is being moved already.`,
+    });
   }
   return async () => {
     await unlockMove(sql, accountId).then(

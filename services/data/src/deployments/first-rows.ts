@@ -3,9 +3,11 @@
 // casts, losses and blockers (docs/adr/0010-merging-rows.md). The rows were requested earlier, so
 // the right to view them is checked again: the person who deploys or the person who requested the
 // rows must have it.
+
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { Pools } from '../postgres/pools.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
@@ -156,7 +158,10 @@ const refusal = (originalId: number) =>
 
 /** Throws 403 when rows would be copied that may not be viewed. */
 export function requireVisible({ refused, pairOf }: FirstRows): void {
-  const problems = [...refused].map(([lineageId, sentence]) => `${pairOf(lineageId).wanted.name}: ${sentence}`);
+  const problems = [...refused].map(([lineageId, sentence]): Problem => {
+    const message = `${pairOf(lineageId).wanted.name}: ${sentence}`;
+    return { code: 'missing_right', message, params: { right: 'view' } };
+  });
   if (problems.length > 0) throw new ServiceError('forbidden', problems);
 }
 

@@ -4,6 +4,7 @@ import { idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
+import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { idempotencyKeyHeader } from '../idempotency.ts';
@@ -41,8 +42,12 @@ const redirectUriSchema = z
   .union([z.string(), z.array(z.string()).max(limits.problems)])
   .transform((value, checked) => {
     const { text, problems } = readRedirectUris(typeof value === 'string' ? value : value.join('\n'));
-    for (const message of problems)
-      checked.addIssue({ code: 'custom', message: message.replace(/^Redirect uri /, ''), input: value });
+    for (const { code, message, params } of problems)
+      checked.addIssue({
+        code: 'custom',
+        input: value,
+        ...rule(code, message.replace(/^Redirect uri /, ''), params),
+      });
     return text;
   })
   .meta({
@@ -55,7 +60,8 @@ const scopesSchema = z
   .transform((value, checked) => {
     const parsed = parseScopes(typeof value === 'string' ? value : value.join(' '));
     if (parsed && parsed.length > 0) return parsed.join(' ');
-    checked.addIssue({ code: 'custom', message: `must be some of ${scopes.join(', ')}`, input: value });
+    const broken = rule('not_in_list', `must be some of ${scopes.join(', ')}`, { allowed: scopes });
+    checked.addIssue({ code: 'custom', input: value, ...broken });
     return z.NEVER;
   })
   .meta({ type: 'string', description: 'Space-separated.' });

@@ -11,6 +11,7 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import type { Problem } from '@almanac/service-kit/problems';
 import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -25,7 +26,7 @@ import { announcePermissionChanged, requireAdministrator } from '../permissions/
 import { revokeSubject } from '../tokens/revocations.ts';
 import { mapUniqueViolation, type Transaction, transact } from '../transaction.ts';
 
-const emailTaken = 'Email has already been taken';
+const emailTaken: Problem = { code: 'taken', message: 'Email has already been taken', field: 'email' };
 
 export const licenseTypes = ['developer', 'end_user'] as const;
 
@@ -128,8 +129,14 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
   if (!present) throw notFound('User');
   await requireAdministrator(ctx, call);
   const { password, status: wanted, keep_sessions, ...attributes } = read();
-  if (keep_sessions !== undefined && password === undefined) throw validationFailed('Keep sessions needs a password.');
-  if (wanted === 'suspended' && call.userId === id) throw validationFailed("You can't suspend yourself.");
+  if (keep_sessions !== undefined && password === undefined)
+    throw validationFailed({
+      code: 'incompatible',
+      message: 'Keep sessions needs a password.',
+      field: 'keep_sessions',
+    });
+  if (wanted === 'suspended' && call.userId === id)
+    throw validationFailed({ code: 'not_allowed', message: "You can't suspend yourself.", field: 'status' });
   const { password_hash } = await hashCredentials(ctx, password);
   return mapUniqueViolation(emailTaken, () =>
     transact(ctx.prisma, async (tx) => {
@@ -182,7 +189,12 @@ function nextStatus(
   if (wanted === 'suspended' || (wanted === undefined && before === 'suspended')) return 'suspended';
   if (wanted === undefined) return isNew ? 'active' : before;
   if (hasPassword) return 'active';
-  if (before !== 'suspended') throw validationFailed('An invited user becomes active by a password.');
+  if (before !== 'suspended')
+    throw validationFailed({
+      code: 'wrong_state',
+      message: 'An invited user becomes active by a password.',
+      field: 'status',
+    });
   return 'invited';
 }
 
@@ -216,7 +228,7 @@ export async function deleteUser(ctx: IdentityContext, call: CallContext, id: nu
   const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
   if (!present) throw notFound('User');
   await requireAdministrator(ctx, call);
-  if (call.userId === id) throw validationFailed("You can't delete yourself.");
+  if (call.userId === id) throw validationFailed({ code: 'not_allowed', message: "You can't delete yourself." });
   await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);
     const where = { id, account_id: call.accountId };

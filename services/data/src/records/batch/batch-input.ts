@@ -1,8 +1,11 @@
 // Reads the operations of a batch: every value by its column's type, before the database; all
 // problems are collected.
-import { moreProblems, ServiceError } from '@almanac/service-kit/errors';
+
+import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import { moreProblems, type Problem } from '@almanac/service-kit/problems';
 import type { Column, DeployedTable } from '../../tables/table.ts';
+import { rowOf } from '../preconditions.ts';
 import { type Cells, readRecord } from '../record-input.ts';
 
 /** An operation of a request. */
@@ -26,15 +29,15 @@ export type RowChange = {
 
 export type Batch = { created: RowChange[]; updated: RowChange[]; deleted: RowChange[] };
 
-/** A problem of one operation, as a sentence that doesn't name it yet. */
-export type Problem = { place: number; sentence: string };
+/** A problem of one operation, whose message doesn't name it yet. */
+type OperationProblem = Problem & { operation: number };
 
 /** The problems of an answer: by operation, the first hundred of them. */
-export class Problems {
-  private readonly kept: Problem[] = [];
+export class OperationProblems {
+  private readonly kept: OperationProblem[] = [];
   private left = 0;
 
-  add(...problems: Problem[]): void {
+  add(...problems: OperationProblem[]): void {
     const room = limits.problems - this.kept.length;
     this.kept.push(...problems.slice(0, room));
     this.left += Math.max(0, problems.length - room);
@@ -44,19 +47,22 @@ export class Problems {
     return this.kept.length === 0;
   }
 
-  get sentences(): string[] {
-    const sentences = this.kept
-      .toSorted((a, b) => a.place - b.place)
-      .map(({ place, sentence }) => `Operation ${place}: ${sentence}`);
-    return this.left === 0 ? sentences : [...sentences, moreProblems(this.left)];
+  get all(): Problem[] {
+    const problems = this.kept
+      .toSorted((a, b) => a.operation - b.operation)
+      .map((problem) => ({ ...problem, message: `Operation ${problem.operation}: ${problem.message}` }));
+    return this.left === 0 ? problems : [...problems, moreProblems(this.left)];
   }
 }
 
 /** 400 when two operations name the same record: its outcome would depend on their order. */
-export function readBatch(table: DeployedTable, operations: Operation[]): { batch: Batch; problems: Problems } {
+export function readBatch(
+  table: DeployedTable,
+  operations: Operation[],
+): { batch: Batch; problems: OperationProblems } {
   refuseRepeated(operations);
   const batch: Batch = { created: [], updated: [], deleted: [] };
-  const problems = new Problems();
+  const problems = new OperationProblems();
   for (const [place, each] of operations.entries()) {
     const id = each.operation === 'create' ? null : each.id;
     const version = each.operation === 'create' ? null : (each.version ?? null);
@@ -66,7 +72,7 @@ export function readBatch(table: DeployedTable, operations: Operation[]): { batc
     }
     const isNew = each.operation === 'create';
     const { cells, broken, problems: found } = readRecord(table, each.record, isNew);
-    problems.add(...found.map((sentence) => ({ place, sentence })));
+    problems.add(...found.map((problem) => ({ ...problem, operation: place, ...(id !== null && rowOf(id)) })));
     (isNew ? batch.created : batch.updated).push({ place, id, version, cells, broken });
   }
   return { batch, problems };
@@ -74,12 +80,19 @@ export function readBatch(table: DeployedTable, operations: Operation[]): { batc
 
 function refuseRepeated(operations: Operation[]): void {
   const first = new Map<string, number>();
-  const repeated: string[] = [];
+  const repeated: Problem[] = [];
   for (const [place, each] of operations.entries()) {
     if (each.operation === 'create') continue;
     const before = first.get(each.id);
     if (before === undefined) first.set(each.id, place);
-    else repeated.push(`Operation ${place}: record ${each.id} is named by operation ${before} already`);
+    else
+      repeated.push({
+        code: 'given_twice',
+        message: `Operation ${place}: record ${each.id} is named by operation ${before} already`,
+        operation: place,
+        ...rowOf(each.id),
+        params: { operation: before },
+      });
   }
   if (repeated.length > 0) throw new ServiceError('bad_request', repeated);
 }

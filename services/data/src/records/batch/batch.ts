@@ -1,9 +1,14 @@
 // Many writes of one table at once, all or nothing: one statement, whatever their number.
+
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { JsonText } from '@almanac/service-kit/http/json-text';
+import { limits } from '@almanac/service-kit/limits';
 import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { type Pools, run } from '../../postgres/pools.ts';
+import { maxRecordBytes } from '../../rows/answer-size.ts';
 import { originOf } from '../../rows/origin.ts';
 import { catalogueSql } from '../../tables/catalogue.ts';
 import { stale, type TableRequest, withTable } from '../../tables/open-table.ts';
@@ -11,8 +16,9 @@ import { type DeployedTable, keyColumns } from '../../tables/table.ts';
 import { referrersOf } from '../constraint-sql.ts';
 import { findRefusedCycle, keyText, type RefusedCycle } from '../hierarchy-problems.ts';
 import { findKept, type WriteAccess, writeOnce } from '../idempotency.ts';
-import { requireManual } from '../preconditions.ts';
-import { type Batch, type Operation, Problems, type RowChange, readBatch } from './batch-input.ts';
+import { requireManual, rowOf } from '../preconditions.ts';
+import { readRow } from '../single-rows.ts';
+import { type Batch, type Operation, OperationProblems, type RowChange, readBatch } from './batch-input.ts';
 import { batchProblemsSql, type Found, type Question } from './batch-problems-sql.ts';
 import { batchSql, type Done } from './batch-sql.ts';
 
@@ -40,7 +46,7 @@ export function writeBatch(
       answer = await writeOnce(access, call, table, statement, doneAnswer);
     } catch (error) {
       const cycle = findRefusedCycle(table, error);
-      if (cycle) throw validationFailed(cycleSentences(table, batch, cycle));
+      if (cycle) throw validationFailed(cycleProblems(table, batch, cycle));
       if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) throw error;
       throw (await findRefusal(pools, table, batch)) ?? error;
     }
@@ -54,14 +60,15 @@ export function writeBatch(
 }
 
 // New records are recognized by their key: their ids were rolled back.
-function cycleSentences(table: DeployedTable, { created, updated }: Batch, { rows, sentence }: RefusedCycle): string[] {
+function cycleProblems(table: DeployedTable, { created, updated }: Batch, { rows, problem }: RefusedCycle): Problem[] {
   const [ids, keys] = [new Set(rows.map(({ id }) => id)), new Set(rows.map(({ key }) => key))];
   const key = keyColumns(table.structure);
-  const problems = new Problems();
-  for (const change of updated) if (ids.has(String(change.id))) problems.add({ place: change.place, sentence });
+  const problems = new OperationProblems();
+  for (const { place, id } of updated)
+    if (ids.has(String(id))) problems.add({ ...problem, operation: place, ...(id !== null && rowOf(id)) });
   for (const { place, cells } of created)
-    if (keys.has(keyText(key.map((column) => cells.get(column))))) problems.add({ place, sentence });
-  return problems.isEmpty ? [sentence] : problems.sentences;
+    if (keys.has(keyText(key.map((column) => cells.get(column))))) problems.add({ ...problem, operation: place });
+  return problems.isEmpty ? [problem] : problems.all;
 }
 
 function doneAnswer({ created, updated, created_count, updated_count, deleted_count }: Done): Answer {
@@ -73,13 +80,18 @@ function doneAnswer({ created, updated, created_count, updated_count, deleted_co
 }
 
 const findRefusal = async (pools: Pools, table: DeployedTable, batch: Batch) => {
-  const problems = new Problems();
+  const problems = new OperationProblems();
   const refused = await refusal(pools, table, batch, problems);
   return problems.isEmpty && refused.kind === 'validation_failed' ? undefined : refused;
 };
 
 /** The refusal of the batch: these problems, and those that a query finds. */
-async function refusal(pools: Pools, table: DeployedTable, batch: Batch, problems: Problems): Promise<ServiceError> {
+async function refusal(
+  pools: Pools,
+  table: DeployedTable,
+  batch: Batch,
+  problems: OperationProblems,
+): Promise<ServiceError> {
   const branch = await run<DeployedTable>(pools.rows, catalogueSql.ofBranch(table.account_id, table.branch_id));
   const { statement, questions } = batchProblemsSql(table, batch, referrersOf(table, branch));
   const found = await run<Found>(pools.rows, statement);
@@ -89,17 +101,40 @@ async function refusal(pools: Pools, table: DeployedTable, batch: Batch, problem
       .map((change) => [change.place, change]),
   );
   const described = found.map(({ place, question, other }) => {
-    const { kind, sentence } = questions[question] as Question;
-    return { kind, place, sentence: sentence(changes.get(place) as RowChange, other) };
+    const { kind, problem } = questions[question] as Question;
+    const change = changes.get(place) as RowChange;
+    return { kind, ...problem(change, other), operation: place, ...(change.id !== null && rowOf(change.id)) };
   });
-  const only = (kind: Question['kind']) => {
-    const some = new Problems();
-    some.add(...described.filter((each) => each.kind === kind));
+  const only = (wanted: Question['kind']) => {
+    const some = new OperationProblems();
+    some.add(...described.flatMap(({ kind, ...problem }) => (kind === wanted ? [problem] : [])));
     return some;
   };
   const [absent, outdated] = [only('absent'), only('outdated')];
-  if (!absent.isEmpty) return new ServiceError('not_found', absent.sentences);
-  if (!outdated.isEmpty) return new ServiceError('precondition_failed', outdated.sentences);
-  problems.add(...described);
-  return validationFailed(problems.sentences);
+  if (!absent.isEmpty) return new ServiceError('not_found', absent.all);
+  if (!outdated.isEmpty)
+    return new ServiceError('precondition_failed', await withCurrent(pools, table, outdated.all, changes));
+  problems.add(...described.map(({ kind: _, ...problem }) => problem));
+  return validationFailed(problems.all);
+}
+
+// Shows the present records of operations that name another version: as many as fit into an answer,
+// whatever they hold.
+async function withCurrent(
+  pools: Pools,
+  table: DeployedTable,
+  problems: Problem[],
+  changes: ReadonlyMap<number, RowChange>,
+): Promise<Problem[]> {
+  const most = Math.floor(limits.answerBytes / maxRecordBytes(table));
+  const current = await Promise.all(
+    problems.slice(0, most).map(({ operation = -1 }) => {
+      const id = changes.get(operation)?.id;
+      return typeof id === 'string' ? readRow(pools, table, id) : undefined;
+    }),
+  );
+  return problems.map((problem, i) => {
+    const record = current[i]?.record;
+    return record === undefined ? problem : { ...problem, current: new JsonText(record) };
+  });
 }

@@ -2,9 +2,11 @@
 // bounded memory: a file that needs more ends its reader and its import, and nothing else. A thread
 // would not do, since an allocation beyond its memory ends the whole process. The reader gets no
 // environment, and only the bytes that it requests.
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { messagesOf } from '@almanac/service-kit/problems';
 import { fileError } from '../table-file/file-error.ts';
 import type { FileSource, TableFile } from '../table-file/table-file.ts';
 import type { FromWorker, IsolatedFormat, ToWorker } from './isolated-messages.ts';
@@ -141,5 +143,5 @@ class IsolatedReader {
 }
 
 function errorOf({ kind, problems }: Extract<ReaderMessage, { type: 'failed' }>): Error {
-  return kind === undefined ? new Error(problems.join(' ')) : new ServiceError(kind, problems);
+  return kind === undefined ? new Error(messagesOf(problems).join(' ')) : new ServiceError(kind, problems);
 }

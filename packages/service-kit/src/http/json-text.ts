@@ -1,0 +1,25 @@
+// JSON that PostgreSQL has rendered: a whole answer, or a part of one.
+import { randomBytes } from 'node:crypto';
+
+/** JSON as text or bytes, which is sent as it is. */
+export class JsonText {
+  readonly text: string | Buffer;
+  constructor(text: string | Buffer) {
+    this.text = text;
+  }
+}
+
+// Stands for a part while the rest is written; no other text can hold it.
+const mark = randomBytes(12).toString('base64url');
+const marked = new RegExp(`"${mark}(\\d+)"`, 'g');
+
+/** `JSON.stringify` of a value that may hold JsonText. Parsing it first would round its numbers. */
+export function stringifyWithParts(value: unknown): string {
+  const parts: JsonText[] = [];
+  const text = JSON.stringify(value, (_key, part) =>
+    part instanceof JsonText ? `${mark}${parts.push(part) - 1}` : part,
+  );
+  return parts.length === 0
+    ? text
+    : text.replace(marked, (_all, place) => String((parts[Number(place)] as JsonText).text));
+}
