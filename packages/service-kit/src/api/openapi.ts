@@ -1,6 +1,7 @@
 // Builds the OpenAPI 3.1 document from the schemas of the routes. Each service serves its fragment,
 // the gateway merges them.
 import { z } from 'zod';
+import { errorProperties, errorSchema, problemSchema } from './error-schema.ts';
 import { type Route, requiredScope } from './route.ts';
 
 type Json = Record<string, unknown>;
@@ -33,8 +34,13 @@ const laterAnswer = (description: string): Json => ({
 const refusalAnswer = ({ refusal }: Route): Json => {
   const description = 'A rule is broken; every problem is listed.';
   if (!refusal) return errorAnswer(description);
-  const schema = z.strictObject({ error: z.string(), errors: z.array(z.string()), ...refusal });
-  return { description, content: { 'application/json': { schema: asSchema(schema, 'output') } } };
+  const more = asSchema(z.strictObject(refusal), 'output') as { properties: Json; required?: string[] };
+  const schema = {
+    ...more,
+    required: [...errorSchema.required, ...(more.required ?? [])],
+    properties: { ...errorProperties, ...more.properties },
+  };
+  return { description, content: { 'application/json': { schema } } };
 };
 
 function parameters(declared: Route): Json[] {
@@ -154,12 +160,8 @@ export function mergeOpenApi(fragments: Pick<OpenApiDocument, 'paths'>[], server
     paths,
     components: {
       schemas: {
-        Error: {
-          type: 'object',
-          required: ['error', 'errors'],
-          additionalProperties: false,
-          properties: { error: { type: 'string' }, errors: { type: 'array', items: { type: 'string' } } },
-        },
+        Error: errorSchema,
+        Problem: problemSchema,
       },
       headers: {
         'Retry-After': {
