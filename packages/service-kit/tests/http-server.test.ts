@@ -149,25 +149,31 @@ describe('HTTP server of a service', () => {
   it('answers 404 before it checks the body', async () => {
     expect(await send('PATCH', '/things/404', { thing: { name: '' } })).toMatchObject({
       status: 404,
-      body: { error: 'Not found', errors: ['Thing not found'] },
+      body: {
+        error: 'Not found',
+        errors: ['Thing not found'],
+        problems: [{ code: 'not_found', message: 'Thing not found' }],
+      },
     });
   });
 
   it.each([
-    ['a broken rule', { name: ' ' }, 422, 'Validation failed'],
-    ['a wrong type', { name: 1 }, 400, 'Bad request'],
-    ['an unknown property', { name: 'a', uuid: 'x' }, 400, 'Bad request'],
-    ['a body that is no object', [1], 400, 'Bad request'],
-    ['broken JSON', '{"name":', 400, 'Bad request'],
-  ])('answers %s', async (_name, body, status, error) => {
+    ['a broken rule', { name: ' ' }, 422, 'Validation failed', { code: 'blank', field: 'name' }],
+    ['a wrong type', { name: 1 }, 400, 'Bad request', { code: 'wrong_type', field: 'name' }],
+    ['an unknown property', { name: 'a', uuid: 'x' }, 400, 'Bad request', { code: 'unknown_property', field: 'uuid' }],
+    ['a body that is no object', [1], 400, 'Bad request', { code: 'wrong_type' }],
+    ['broken JSON', '{"name":', 400, 'Bad request', { code: 'malformed' }],
+  ])('answers %s', async (_name, body, status, error, problem) => {
     const answer = await send('PATCH', '/things/5', body);
     expect(answer).toMatchObject({ status, body: { error } });
     expect(answer.body.errors).toHaveLength(1);
+    expect(answer.body.problems).toEqual([{ ...problem, message: answer.body.errors[0] }]);
   });
 
   it('adds the facts that the refusal of a route declares', async () => {
     const { status, body } = await send('POST', '/things/5/open');
-    expect([status, body]).toEqual([422, { error: 'Wrong state', errors: ['It is nailed up.'], lid: 'oak' }]);
+    const problems = [{ code: 'wrong_state', message: 'It is nailed up.' }];
+    expect([status, body]).toEqual([422, { error: 'Wrong state', errors: ['It is nailed up.'], problems, lid: 'oak' }]);
     const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
       paths: Record<string, { post: unknown }>;
     };
