@@ -184,7 +184,7 @@ describe('HTTP server of a service', () => {
           content: {
             'application/json': {
               schema: {
-                required: ['error', 'errors'],
+                required: ['error', 'errors', 'problems'],
                 properties: { lid: { type: 'string' } },
                 additionalProperties: false,
               },

@@ -19,7 +19,7 @@ export function writeErrorTrailer({ kind, label, problems }: ServiceError): Buff
   let room = maxPlaceBytes;
   const placed = kept.map(({ code, message: _, current: __, ...place }) => {
     room -= Buffer.byteLength(JSON.stringify(place));
-    return room >= 0 ? { code, ...place } : { code };
+    return room >= 0 || code === 'more_problems' ? { code, ...place } : { code };
   });
   const trailer: Trailer = { kind, label, errors: kept.map(({ message }) => message), problems: placed };
   return Buffer.from(JSON.stringify(trailer));

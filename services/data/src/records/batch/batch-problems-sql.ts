@@ -1,9 +1,12 @@
 // The problems of a batch: queried when it was refused, or besides other problems, so that one
 // answer names every problem. Pure. The database itself enforces the rules.
 
+import { limits } from '@almanac/service-kit/limits';
 import type { Problem } from '@almanac/service-kit/problems';
+import { recordSql } from '../../rows/record-sql.ts';
 import { columnName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
+import { currentSql } from '../../tables/catalogue.ts';
 import { type DeployedTable, type ForeignKey, getColumn, keyColumns } from '../../tables/table.ts';
 import { typeOf } from '../../values/value-types.ts';
 import { foreignKeyProblem, keyProblem, notUnique, type Referrer } from '../constraint-sql.ts';
@@ -48,6 +51,22 @@ export function batchProblemsSql(
     `with op as materialized (select ${columns.join(', ')} from ${relation.sql(values, 'a')} left join ${tableName(table)} own on own.svc_sk = a.id)` +
     ` select place, question, other::int as other from (${found.join(' union all ')}) found order by place, question`;
   return { statement: { text, values: relation.items }, questions };
+}
+
+/**
+ * The records of these rows as they are now: as many as an answer holds, null for the others; none
+ * when the table has changed.
+ */
+export function presentRecordsSql(table: DeployedTable, ids: number[]): Statement {
+  const { bind, list } = new Values();
+  const rows =
+    `select t.svc_sk, ${recordSql(table, bind)} as record from ${tableName(table)} t` +
+    ` where t.svc_sk = any(${bind(ids, 'bigint[]')}) and ${currentSql(table, bind)} offset 0`;
+  const bytes = 'sum(octet_length(record)) over (order by svc_sk rows unbounded preceding)';
+  return {
+    text: `select svc_sk as id, case when ${bytes} <= ${limits.answerBytes} then record end as record from (${rows}) present`,
+    values: list,
+  };
 }
 
 const name = (lineage_id: number) => columnName({ lineage_id });

@@ -4,11 +4,9 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { JsonText } from '@almanac/service-kit/http/json-text';
-import { limits } from '@almanac/service-kit/limits';
 import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { Problem } from '@almanac/service-kit/problems';
 import { type Pools, run } from '../../postgres/pools.ts';
-import { maxRecordBytes } from '../../rows/answer-size.ts';
 import { originOf } from '../../rows/origin.ts';
 import { catalogueSql } from '../../tables/catalogue.ts';
 import { stale, type TableRequest, withTable } from '../../tables/open-table.ts';
@@ -17,9 +15,8 @@ import { referrersOf } from '../constraint-sql.ts';
 import { findRefusedCycle, keyText, type RefusedCycle } from '../hierarchy-problems.ts';
 import { findKept, type WriteAccess, writeOnce } from '../idempotency.ts';
 import { requireManual, rowOf } from '../preconditions.ts';
-import { readRow } from '../single-rows.ts';
 import { type Batch, type Operation, OperationProblems, type RowChange, readBatch } from './batch-input.ts';
-import { batchProblemsSql, type Found, type Question } from './batch-problems-sql.ts';
+import { batchProblemsSql, type Found, presentRecordsSql, type Question } from './batch-problems-sql.ts';
 import { batchSql, type Done } from './batch-sql.ts';
 
 /**
@@ -112,29 +109,18 @@ async function refusal(
   };
   const [absent, outdated] = [only('absent'), only('outdated')];
   if (!absent.isEmpty) return new ServiceError('not_found', absent.all);
-  if (!outdated.isEmpty)
-    return new ServiceError('precondition_failed', await withCurrent(pools, table, outdated.all, changes));
+  if (!outdated.isEmpty) return new ServiceError('precondition_failed', await withCurrent(pools, table, outdated.all));
   problems.add(...described.map(({ kind: _, ...problem }) => problem));
   return validationFailed(problems.all);
 }
 
-// Shows the present records of operations that name another version: as many as fit into an answer,
-// whatever they hold.
-async function withCurrent(
-  pools: Pools,
-  table: DeployedTable,
-  problems: Problem[],
-  changes: ReadonlyMap<number, RowChange>,
-): Promise<Problem[]> {
-  const most = Math.floor(limits.answerBytes / maxRecordBytes(table));
-  const current = await Promise.all(
-    problems.slice(0, most).map(({ operation = -1 }) => {
-      const id = changes.get(operation)?.id;
-      return typeof id === 'string' ? readRow(pools, table, id) : undefined;
-    }),
-  );
-  return problems.map((problem, i) => {
-    const record = current[i]?.record;
-    return record === undefined ? problem : { ...problem, current: new JsonText(record) };
+// Shows the present record of each operation that names another version.
+async function withCurrent(pools: Pools, table: DeployedTable, problems: Problem[]): Promise<Problem[]> {
+  const ids = problems.flatMap(({ row }) => row ?? []);
+  const found = await run<{ id: number; record: string | null }>(pools.rows, presentRecordsSql(table, ids));
+  const records = new Map(found.map(({ id, record }) => [id, record]));
+  return problems.map((problem) => {
+    const record = records.get(problem.row ?? 0);
+    return typeof record === 'string' ? { ...problem, current: new JsonText(record) } : problem;
   });
 }
