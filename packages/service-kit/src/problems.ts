@@ -22,7 +22,7 @@ export const problemCodes = {
   still_referenced: 'something else still refers to it',
   cycle: 'a hierarchy would refer to itself',
   read_only: 'the value or the record is not set this way',
-  not_allowed: 'this one is never changed or deleted in this way',
+  not_allowed: 'never done, whatever the rights of the caller',
   wrong_state: 'the present state does not allow it',
   version_conflict: 'it has been changed since it was read',
   not_reviewed: 'what would be done has not been shown yet, or has changed since',

@@ -24,7 +24,7 @@ export const tableDeploymentRoutes = (ctx: MetadataContext): Route[] => [
     handle: async ({ call, params, query, body }) => {
       if (call.branching)
         throw new ServiceError('forbidden', {
-          code: 'wrong_state',
+          code: 'not_allowed',
           message: 'With branching, definitions are deployed by POST /deployments.',
         });
       const deploy = async () => {
