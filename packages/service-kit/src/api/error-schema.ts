@@ -3,7 +3,7 @@ import { problemCodes } from '../problems.ts';
 
 const text = { type: 'string' };
 
-/** One of `problems`. Codes may be added, so they are no enum: a strict reader would refuse them. */
+/** One of `problems`. Codes may be added: an enum would make strict readers refuse them. */
 export const problemSchema = {
   type: 'object',
   required: ['code', 'message'],

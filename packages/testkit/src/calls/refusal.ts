@@ -29,8 +29,8 @@ export const refusalShape = {
 const refusalSchema = z.object(refusalShape);
 
 /**
- * Why a body is not that of a refusal; undefined: it is. `problems` has one for each of `errors`, in
- * their order.
+ * Why a body is not that of a refusal; undefined: it is. `problems` has one for each of `errors`,
+ * in their order.
  */
 export function refusalFault(body: unknown): string | undefined {
   const read = refusalSchema.safeParse(body);

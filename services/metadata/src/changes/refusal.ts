@@ -23,8 +23,8 @@ export async function refuseWithDiffs<T>(
 }
 
 /**
- * The 422 of a change that could not be applied. Its reasons are stored as sentences, so the code of
- * each says only that it blocks the change; the blockers of the diffs say more.
+ * The 422 of a change that could not be applied. Its reasons are stored as sentences, so the code
+ * of each says only that it blocks the change; the blockers of the diffs say more.
  */
 export const blockedBy = (reasons: string[]): ServiceError =>
   validationFailed(reasons.map((message): Problem => ({ code: 'blocked', message })));
