@@ -12,6 +12,27 @@ const rows = [...table.matchAll(/^\| `(\w+)` \| (.+?) \| (.+?) \| (.+) \|$/gm)]
   .slice(0, Object.keys(problemCodes).length)
   .map(([, code, means, status, example]) => ({ code, means, status, example }));
 
+const sources = globSync('{packages/service-kit,services/*}/src/**/*.ts', { cwd: root })
+  .filter((file) => !/\.test\.ts$|service-kit\/src\/problems\.ts$/.test(file))
+  .map((file) => readFileSync(join(root, file), 'utf8'))
+  .join('\n');
+
+/** The arguments of each call of a method, by its parentheses. */
+function argumentsOf(method: string): string[] {
+  return sources
+    .split(`.${method}(`)
+    .slice(1)
+    .map((text) => {
+      let open = 1;
+      const end = [...text].findIndex((character) => {
+        if (character === '(') open += 1;
+        if (character === ')') open -= 1;
+        return open === 0;
+      });
+      return text.slice(0, end);
+    });
+}
+
 describe('the codes of problems', () => {
   it('are listed in docs/errors.md, each with its meaning', () => {
     expect(rows.map(({ code, means }) => [code, means])).toEqual(Object.entries(problemCodes));
@@ -25,13 +46,15 @@ describe('the codes of problems', () => {
   });
 
   it('are all in use', () => {
-    const files = globSync('{packages/service-kit,services/*}/src/**/*.ts', { cwd: root });
-    const sources = files
-      .filter((file) => !/\.test\.ts$|service-kit\/src\/problems\.ts$/.test(file))
-      .map((file) => readFileSync(join(root, file), 'utf8'))
-      .join('\n');
     const elsewhere = ['internal', 'more_problems'];
     const unused = Object.keys(problemCodes).filter((code) => !sources.includes(`'${code}'`));
     expect(unused.filter((code) => !elsewhere.includes(code))).toEqual([]);
+  });
+
+  // The types hold everything else to a code; zod takes any text.
+  it('are given with each rule that zod does not know', () => {
+    const refinements = argumentsOf('refine');
+    expect(refinements.length).toBeGreaterThan(10);
+    expect(refinements.filter((text) => !/\b(rule|atMost)\(/.test(text))).toEqual([]);
   });
 });
