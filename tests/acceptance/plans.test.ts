@@ -1,6 +1,5 @@
 // What an account's plan and state allow: calls up to the allowance, files up to the storage, reads
 // while payment is overdue, branching or none.
-
 import type { Answer, Api } from '@almanac/api-client/api';
 import { refusalFault } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';

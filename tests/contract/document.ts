@@ -1,5 +1,4 @@
 // The system's own OpenAPI document, and a client that checks every answer against it.
-
 import type { Answer, Api } from '@almanac/api-client/api';
 import { refusalFault } from '@almanac/testkit/calls/refusal';
 import { baseUrl } from '@almanac/testkit/system/builders';

@@ -1,6 +1,5 @@
 // Requests that are wrong in terms of the API: the answer is the contract's body with the right
 // 4xx, and nothing is written. Input that is wrong below that level is in hostile/.
-
 import type { Api } from '@almanac/api-client/api';
 import { refusalFault } from '@almanac/testkit/calls/refusal';
 import { type Account, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';

@@ -1,5 +1,4 @@
 // The one error of this package.
-
 import type { ProblemCode } from './generated/problem-codes.ts';
 import type { components } from './generated/schema.ts';
 

@@ -1,5 +1,4 @@
 // Requests as raw bytes, which an HTTP client would not send.
-
 import { connect, type Socket } from 'node:net';
 import { refusalFault } from '@almanac/testkit/calls/refusal';
 import type { TestGateway } from './given.ts';

@@ -1,5 +1,4 @@
 // The caller's own label of an import or export.
-
 import { randomUUID } from 'node:crypto';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';

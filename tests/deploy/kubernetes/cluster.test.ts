@@ -3,7 +3,6 @@
 // whose Services this machine reaches, with the images of deploy/images.sh and
 // scripts/servers/server-images.sh; scripts/servers/kubernetes.sh makes one
 // (docs/how-to/run-tests.md).
-
 import { execFile, spawn } from 'node:child_process';
 import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,7 +1,6 @@
 // Changes of an account's books: by administrators (overage), operators (everything) and events of
 // the payment provider (payments/). The transaction of a change also writes its event to gateways,
 // its audit entry and its mail.
-
 import { randomUUID } from 'node:crypto';
 import type { AccountBilling__Output as AccountBilling } from '@almanac/protos/generated/almanac/billing/v1/AccountBilling.ts';
 import type { UpdateAccountBillingRequest__Output as UpdateRequest } from '@almanac/protos/generated/almanac/billing/v1/UpdateAccountBillingRequest.ts';

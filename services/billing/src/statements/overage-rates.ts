@@ -1,6 +1,5 @@
 // Prices of calls beyond the allowance. Rates are added and never changed, so old statements stay
 // reproducible.
-
 import { validationFailed } from '@almanac/service-kit/errors';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { Problem } from '@almanac/service-kit/problems';

@@ -1,5 +1,4 @@
 // The endpoint of the payment provider over HTTP, with valid and forged messages.
-
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { limits } from '@almanac/service-kit/limits';
 import type { Service } from '@almanac/service-kit/process/run';

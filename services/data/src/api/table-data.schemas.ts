@@ -1,6 +1,5 @@
 // What requests for rows send and get: the schemas that check requests and make the OpenAPI
 // document.
-
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { limits } from '@almanac/service-kit/limits';
 import { rule } from '@almanac/service-kit/problems';

@@ -1,7 +1,6 @@
 // Plans and applies deployments. Planning only reads. Applying reads the same under locks that keep
 // writers out, then runs the DDL and writes the catalogue, all in one transaction: nothing is ever
 // half deployed, and an applied deployment is found by its id.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { Logger } from '@almanac/service-kit/observability/logger';

@@ -3,7 +3,6 @@
 // casts, losses and blockers (docs/adr/0010-merging-rows.md). The rows were requested earlier, so
 // the right to view them is checked again: the person who deploys or the person who requested the
 // rows must have it.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';

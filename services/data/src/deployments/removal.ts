@@ -1,6 +1,5 @@
 // Takes deployed tables out of service. A removed table keeps its rows for seven days under another
 // name; a removed branch is dropped with everything in it.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';

@@ -1,6 +1,5 @@
 // Restores a table that was taken out of service a few days ago: the same rows and history, under
 // its own names again.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';

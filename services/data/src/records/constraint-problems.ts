@@ -1,6 +1,5 @@
 // Explains in the words of the table what a constraint refused, or would refuse: a query over the
 // rows, after the database refused a write.
-
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { Problem } from '@almanac/service-kit/problems';

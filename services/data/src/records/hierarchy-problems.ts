@@ -1,6 +1,5 @@
 // Explains in the words of the table what a hierarchy refused; the triggers name the rows of the
 // cycle (`deployments/schema/hierarchy-triggers.ts`).
-
 import { isCheckViolation } from '@almanac/service-kit/postgres/errors';
 import type { Problem } from '@almanac/service-kit/problems';
 import { bareHierarchyName } from '../sql/identifiers.ts';

@@ -1,6 +1,5 @@
 // What must be true of a table and its rows for a write: checked before, or when a statement found
 // nothing to do, to say why.
-
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { JsonText } from '@almanac/service-kit/http/json-text';
 import type { Place, Problem } from '@almanac/service-kit/problems';

@@ -1,6 +1,5 @@
 // Reads `record` of a write: every value by its column's type, before the database; all problems
 // are collected.
-
 import { shorten, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Problem } from '@almanac/service-kit/problems';

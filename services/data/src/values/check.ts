@@ -1,7 +1,6 @@
 // The rule of a value: one declaration that JavaScript applies to a cell of a request, and
 // PostgreSQL to a million cells of a file. Both halves stand side by side; `checks.test.ts` keeps
 // them equal.
-
 import type { ProblemCode } from '@almanac/service-kit/problems';
 
 /** Adds a value to a statement and returns its placeholder with the given type, e.g. `$3::text`. */

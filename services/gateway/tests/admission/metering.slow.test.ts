@@ -1,5 +1,4 @@
 // Counting with the real billing service, a separate process with a real database.
-
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { refusal } from '@almanac/testkit/calls/refusal';

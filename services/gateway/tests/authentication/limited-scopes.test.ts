@@ -1,5 +1,4 @@
 // The scopes of a token: those it was issued with that its application still has, at every gateway.
-
 import { contextHeader } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { refusal } from '@almanac/testkit/calls/refusal';

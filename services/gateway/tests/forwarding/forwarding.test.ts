@@ -1,7 +1,6 @@
 // Failures between the gateway and a service, byte by byte, and clients that disconnect. The client
 // gets an error or a closed connection, a request that may have been executed is never repeated,
 // and nothing stays open.
-
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';

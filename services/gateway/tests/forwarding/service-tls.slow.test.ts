@@ -1,5 +1,4 @@
 // Services over TLS: the certificates of both sides, and files that change at run time.
-
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';

@@ -1,6 +1,5 @@
 // Which redirect URIs an application may register, and whether a requested one is registered. URIs
 // are compared as text, since normalising them would let different URIs pass for the same.
-
 import type { Problem } from '@almanac/service-kit/problems';
 
 /** The out-of-band URI: the code is shown on a page instead of sent to the application. */

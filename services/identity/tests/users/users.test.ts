@@ -1,5 +1,4 @@
 // /users: creating, changing and deleting users, and the end of their tokens.
-
 import { Browser } from '@almanac/api-client/browser';
 import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';

@@ -1,5 +1,4 @@
 // The REST edge of import mappings.
-
 import { idSchema, idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';

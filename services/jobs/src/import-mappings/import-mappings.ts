@@ -1,6 +1,5 @@
 // Import mappings: how the columns of files become the columns of one table, kept for reuse. One
 // per table can be its default.
-
 import type { TableDefinition__Output } from '@almanac/protos/generated/almanac/metadata/v1/TableDefinition.ts';
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import { normalizeName } from '@almanac/service-kit/api/names';

@@ -1,6 +1,5 @@
 // Checks whether a mapping fits a table: the draft when the mapping is made or changed, the
 // deployed table when an import uses it. Data checks values and formats of columns.
-
 import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type Problem, type ProblemCode, withoutRepeated } from '@almanac/service-kit/problems';

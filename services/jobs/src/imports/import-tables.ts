@@ -1,5 +1,4 @@
 // The tables of an import: adding one, and storing its file until it is queued.
-
 import { randomUUID } from 'node:crypto';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { humanize } from '@almanac/service-kit/api/input';

@@ -1,6 +1,5 @@
 // upload_complete: finds the newest file of each table, pins its size and etag, queues the tables
 // that have a file and fails the others.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';

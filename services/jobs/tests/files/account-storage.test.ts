@@ -1,6 +1,5 @@
 // The storage quota of an account: the size of its files, and what happens at the limit of its
 // plan.
-
 import { readdirSync } from 'node:fs';
 import { type Call, callHeaders } from '@almanac/testkit/calls/call';
 import { refusal } from '@almanac/testkit/calls/refusal';

@@ -1,5 +1,4 @@
 // Refusals and outcomes of applying a change.
-
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';
 import { type Machine, titleOf } from './approval-states.ts';

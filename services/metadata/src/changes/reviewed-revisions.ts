@@ -1,6 +1,5 @@
 // The revisions of a change that users were shown. On a protected branch only a reviewed revision
 // is applied, so that no change gets past the users who approve it (ADR 18).
-
 import { createHash } from 'node:crypto';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';

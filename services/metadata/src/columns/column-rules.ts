@@ -1,5 +1,4 @@
 // The rules of a column (design 3.4), pure: the column that a change leads to, and its problems.
-
 import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
 import { type Problem, rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';

@@ -1,5 +1,4 @@
 // The data types of columns, and the check of lists of valid values against them.
-
 import type { Problem, ProblemCode } from '@almanac/service-kit/problems';
 
 export const dataTypes = [

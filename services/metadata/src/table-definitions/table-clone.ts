@@ -1,7 +1,6 @@
 // Cloning a definition to another branch. The clone has the same key and lineage, its foreign keys
 // point to the tables of the same key there, and the original is stored as the base of later
 // three-way comparisons.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';

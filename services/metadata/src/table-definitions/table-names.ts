@@ -1,5 +1,4 @@
 // Names of tables, and the key that a table gets from its first name.
-
 import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names';
 import { rule } from '@almanac/service-kit/problems';
 

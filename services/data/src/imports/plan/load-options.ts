@@ -1,7 +1,6 @@
 // Reads the options of a load: which file column fills which table column, how lines are split,
 // what happens to bad rows. A mistake in the call is an error of the call; everything about the
 // rows is in the result.
-
 import type { BulkLoadOptions__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';

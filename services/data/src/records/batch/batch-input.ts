@@ -1,6 +1,5 @@
 // Reads the operations of a batch: every value by its column's type, before the database; all
 // problems are collected.
-
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { moreProblems, type Problem } from '@almanac/service-kit/problems';

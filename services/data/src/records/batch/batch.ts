@@ -1,5 +1,4 @@
 // Many writes of one table at once, all or nothing: one statement, whatever their number.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';

@@ -1,6 +1,5 @@
 // Restores deleted rows, and reverts a row to the values of an earlier version. Both are writes of
 // today under today's rules, and make versions like any other write.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';

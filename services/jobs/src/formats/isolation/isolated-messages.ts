@@ -1,5 +1,4 @@
 // The messages between a reader process and its parent.
-
 import type { ErrorKind } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';
 import type { FileFormat } from '../table-file/file-format.ts';

@@ -2,7 +2,6 @@
 // bounded memory: a file that needs more ends its reader and its import, and nothing else. A thread
 // would not do, since an allocation beyond its memory ends the whole process. The reader gets no
 // environment, and only the bytes that it requests.
-
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '@almanac/service-kit/errors';

@@ -1,5 +1,4 @@
 // An error in a file that was sent: the import fails with this message and is not retried.
-
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';
 

@@ -1,7 +1,6 @@
 // The right to the rows that copies begin with. It was checked when the copy was requested
 // (table-clone.ts, promotions). The rows that are copied are later ones, so it is checked once more
 // before a deployment begins, and again by data when it copies them.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';

@@ -1,6 +1,5 @@
 // The tables that a deployment takes out of service: the request to data, and the blockers that
 // data doesn't know, columns of other definitions that refer to them.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';

@@ -1,7 +1,6 @@
 // Promoting definitions and rows. An attempt is stored first (`promoting`, with its resolutions),
 // then data merges the rows under an id of their own, then the definitions are written. After a
 // crash any process may resume the attempt: data merges the same id only once.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { messagesOf, type Problem } from '@almanac/service-kit/problems';

@@ -1,6 +1,5 @@
 // The check that promoting begins with: the branches are compared once more, locked, and the result
 // is held against the caller's rights, the reviewed revision, open conflicts and blockers.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { ServiceError } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';

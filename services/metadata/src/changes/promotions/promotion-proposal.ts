@@ -1,5 +1,4 @@
 // Proposing promotions.
-
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';

@@ -1,5 +1,4 @@
 // The rows of a promotion: which tables have any to merge, the merge by data, and its messages.
-
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
 import type { Problem } from '@almanac/service-kit/problems';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';

@@ -1,6 +1,5 @@
 // The HTTP edge of promotions; all of it needs a user and a plan with branching (contract,
 // Promotions).
-
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';

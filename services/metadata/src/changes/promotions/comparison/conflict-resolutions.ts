@@ -1,5 +1,4 @@
 // Resolutions of conflicts, and the messages about open conflicts and unmatched resolutions.
-
 import { validationFailed } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';
 import type { Conflict, ConflictName, Decide, Resolution } from './table-merge.ts';
