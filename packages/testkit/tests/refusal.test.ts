@@ -1,4 +1,4 @@
-import { refusal, refusalFault } from './refusal.ts';
+import { refusal, refusalFault } from '../src/calls/refusal.ts';
 
 const body = refusal('Validation failed', 'blank', "Name can't be blank", { field: 'name' });
 
