@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 
 type Operation = { parameters?: { name: string; in: string }[] };
-type Document = { paths: Record<string, Record<string, Operation>> };
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: { Problem: { properties: { code: { 'x-extensible-enum': string[] } } } } };
+};
 
 const folder = import.meta.dirname;
 const document = JSON.parse(readFileSync(join(folder, '../../docs/openapi.json'), 'utf8'), openObjects) as Document;
@@ -39,6 +42,12 @@ writeFileSync(
 writeFileSync(
   join(generated, 'exact-paths.ts'),
   `// Made by npm run generate: where calls take Exact-Numbers.\n${setOf('exactPaths', pathsTaking('Exact-Numbers'))}`,
+);
+
+const codes = document.components.schemas.Problem.properties.code['x-extensible-enum'];
+writeFileSync(
+  join(generated, 'problem-codes.ts'),
+  `// Made by npm run generate: the codes of problems.\nexport type ProblemCode =\n${codes.map((code) => `  | '${code}'`).join('\n')};\n`,
 );
 
 // An object without declared members may have any; the generator would give it none.

@@ -1,6 +1,7 @@
 // What an account learns of its calls and its payment: statements, and mails to its administrators.
 // Webhooks of a payment provider are off until an operator configures a secret.
 
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, baseUrl, givenAccount } from '@almanac/testkit/system/builders';
 import { admin, runAdmin } from '@almanac/testkit/system/system';
@@ -70,7 +71,7 @@ describe('the address for a payment provider', () => {
     const answer = await fetch(`${baseUrl()}/webhooks/payments`, { method: 'POST', body: '{}' });
     expect([answer.status, await answer.json()]).toEqual([
       404,
-      { error: 'Not found', errors: ['There is nothing at this address.'] },
+      refusal('Not found', 'unknown_address', 'There is nothing at this address.'),
     ]);
   });
 });

@@ -1,5 +1,6 @@
 // The system's own OpenAPI document, and a client that checks every answer against it.
 import type { Answer, Api } from '@almanac/api-client/api';
+import { refusalFault } from '@almanac/testkit/calls/refusal';
 import { baseUrl } from '@almanac/testkit/system/builders';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -75,6 +76,8 @@ export function holdingTo(document: ApiDocument, api: Api): Api & { seen: Set<st
     ) as object;
     const validate = validators.get(name) ?? ajv.compile(resolved);
     validators.set(name, validate);
+    const fault = answer.status >= 400 ? refusalFault(answer.body) : undefined;
+    if (fault !== undefined) throw new Error(`${name}: ${fault} in ${JSON.stringify(answer.body).slice(0, 1_500)}`);
     if (!validate(answer.body))
       throw new Error(`${name}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(answer.body).slice(0, 1_500)}`);
   };

@@ -1,15 +1,13 @@
 // Requests that are wrong in terms of the API: the answer is the contract's body with the right
 // 4xx, and nothing is written. Input that is wrong below that level is in hostile/.
 import type { Api } from '@almanac/api-client/api';
+import { refusalFault } from '@almanac/testkit/calls/refusal';
 import { type Account, type DeployedTable, givenAccount, givenDeployedTable } from '@almanac/testkit/system/builders';
 
-const contractBody = { error: expect.any(String), errors: expect.any(Array) };
+const contractBody = { error: expect.any(String), errors: expect.any(Array), problems: expect.any(Array) };
 
-const isContractBody = (body: unknown) => {
-  const { error, errors, ...rest } = body as { error: unknown; errors: unknown };
-  const isListOfTexts = Array.isArray(errors) && errors.every((line) => typeof line === 'string');
-  return typeof error === 'string' && isListOfTexts && Object.keys(rest).length === 0;
-};
+const isContractBody = (body: unknown) =>
+  refusalFault(body) === undefined && Object.keys(body as object).join() === 'error,errors,problems';
 
 describe('bad input', () => {
   let account: Account;

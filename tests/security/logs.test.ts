@@ -1,10 +1,12 @@
 // The logs: a fault is logged under the request id that its caller got, and no caller can write
 // lines of their own.
+
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Api } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import {
   type Account,
@@ -94,10 +96,11 @@ describe('the logs', () => {
         const id = answer.headers.get('x-request-id');
         expect({ status: answer.status, body: answer.body }).toEqual({
           status: 500,
-          body: {
-            error: 'Internal server error',
-            errors: ['Something went wrong on our side. The request id helps us find it.'],
-          },
+          body: refusal(
+            'Internal server error',
+            'internal',
+            'Something went wrong on our side. The request id helps us find it.',
+          ),
         });
         const line = { service, level: 'error', request_id: id, err: isAway };
         await eventually(() => expect(linesOf(service)).toContainEqual(expect.objectContaining(line)));

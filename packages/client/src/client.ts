@@ -13,7 +13,8 @@ import { type Credentials, credentialTokens, givenTokens, type TokenSource } fro
 import { createTransfers, type Transfers } from './transfers.ts';
 
 export type { Answer, Item, ListPath } from './calls.ts';
-export { AlmanacError } from './errors.ts';
+export { AlmanacError, type Problem } from './errors.ts';
+export type { ProblemCode } from './generated/problem-codes.ts';
 export type { paths } from './generated/schema.ts';
 export type { Grid } from './pages.ts';
 export type { ColumnValues, Row, RowOf, SystemColumns } from './records.ts';

@@ -1,6 +1,14 @@
 // The one error of this package.
+import type { ProblemCode } from './generated/problem-codes.ts';
+import type { components } from './generated/schema.ts';
 
-type ErrorBody = { error?: unknown; errors?: unknown; error_description?: unknown };
+type ErrorBody = { error?: unknown; errors?: unknown; problems?: unknown; error_description?: unknown };
+
+/**
+ * One of the problems of a refusal: what kind, the sentence for people, and the place in the
+ * request. A later release of the system may send codes that this one doesn't know.
+ */
+export type Problem = Omit<components['schemas']['Problem'], 'code'> & { code: ProblemCode | (string & {}) };
 
 /**
  * An answer that is no success. `error` and `errors` are those of the body (a line a problem);
@@ -12,6 +20,8 @@ export class AlmanacError extends Error {
   readonly status: number;
   readonly error: string;
   readonly errors: string[];
+  /** One for each of `errors`, for programs; empty where the system sends none (before 0.2.0). */
+  readonly problems: Problem[];
   readonly requestId: string | undefined;
   /** The answer's `Retry-After` in seconds, if any. */
   readonly retryAfter: number | undefined;
@@ -19,7 +29,9 @@ export class AlmanacError extends Error {
   readonly body: unknown;
 
   constructor(call: string, response: Response, body: unknown) {
-    const { error, errors, error_description } = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody;
+    const { error, errors, problems, error_description } = (
+      typeof body === 'object' && body !== null ? body : {}
+    ) as ErrorBody;
     const label = typeof error === 'string' ? error : response.statusText || `Status ${response.status}`;
     // The token endpoint describes its one problem in a member of its own (RFC 6749, 5.2).
     const lines = Array.isArray(errors) ? errors.map(String) : error_description ? [String(error_description)] : [];
@@ -27,6 +39,7 @@ export class AlmanacError extends Error {
     this.status = response.status;
     this.error = label;
     this.errors = lines;
+    this.problems = Array.isArray(problems) ? (problems as Problem[]) : [];
     this.requestId = response.headers.get('x-request-id') ?? undefined;
     this.retryAfter = readRetryAfter(response);
     this.body = body;

@@ -2,7 +2,14 @@
 // does against the real system: tests/acceptance/client.test.ts.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { AlmanacError, type ClientOptions, createClient, type Grid, type Schemas } from '../src/client.ts';
+import {
+  AlmanacError,
+  type ClientOptions,
+  createClient,
+  type Grid,
+  type Problem,
+  type Schemas,
+} from '../src/client.ts';
 
 type Seen = { method: string; url: string; authorization?: string; key?: string; exact?: string; body: string };
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | 'hang' | 'hang up';
@@ -43,10 +50,14 @@ function send(req: IncomingMessage, res: ServerResponse, scripted: Answer): void
   res.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
+const problems: Problem[] = [
+  { code: 'too_long', message: 'Line one.', column: 'code', params: { maximum: 2 } },
+  { code: 'of_a_later_release', message: 'Line two.' },
+];
 const failure = (status: number, headers: Record<string, string> = {}): Answer => ({
   status,
   headers,
-  body: { error: 'Refused', errors: ['Line one.', 'Line two.'] },
+  body: { error: 'Refused', errors: ['Line one.', 'Line two.'], problems },
 });
 const domain = { id: 3, name: 'Geography' };
 const page = (ids: number[], number: number, pages: number): Answer => ({
@@ -209,8 +220,14 @@ describe('answers', () => {
       status: 422,
       error: 'Refused',
       errors: ['Line one.', 'Line two.'],
+      problems,
       requestId: 'request-1',
     });
+  });
+
+  it('of a system that sends no problems have none', async () => {
+    answers = [{ status: 422, body: { error: 'Refused', errors: ['Line one.'] } }];
+    await expect(createDomain(client())).rejects.toMatchObject({ errors: ['Line one.'], problems: [] });
   });
 
   it('are no longer waited for when the signal is aborted: neither the answer nor a pause', async () => {

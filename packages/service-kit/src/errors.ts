@@ -2,6 +2,7 @@
 // the kind, which crosses gRPC, never by the message.
 
 import { limits } from './limits.ts';
+import { messagesOf, moreProblems, type Problem, type ProblemCode } from './problems.ts';
 
 /** The kinds of failure; `docs/errors.md` explains each. */
 export type ErrorKind =
@@ -56,7 +57,10 @@ export const errorKinds = {
  * The body of every failed answer (contract, Errors), and what else a route declares for its
  * refusals.
  */
-export type ErrorBody = { error: string; errors: string[] } & Record<string, unknown>;
+export type ErrorBody = { error: string; errors: string[]; problems: Problem[] } & Record<string, unknown>;
+
+/** The kinds whose problems all have the kind itself as their code. */
+export type Fault = 'internal' | 'unavailable';
 
 type Options = {
   label?: string;
@@ -67,23 +71,31 @@ type Options = {
 };
 
 /**
- * A failure with a meaning to the caller. Throw it where the fact is known. `errors` has a sentence
- * a problem: the first hundred, and then how many more there are. `label` replaces the kind's
- * `error` text where the contract fixes another one (401, 403).
+ * A failure with a meaning to the caller. Throw it where the fact is known. `problems` are the
+ * first hundred, and then one that counts the others; `errors` are their messages. `label` replaces
+ * the kind's `error` text where the contract fixes another one (401, 403).
  */
 export class ServiceError extends Error {
   readonly kind: ErrorKind;
+  readonly problems: readonly Problem[];
   readonly errors: string[];
   readonly label: string;
   readonly headers: Record<string, string>;
   readonly facts: Record<string, unknown>;
 
-  constructor(kind: ErrorKind, errors: string | string[], options: Options = {}) {
-    const list = Array.isArray(errors) ? firstProblems(errors) : [errors];
-    super(list.join(' '), options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(kind: Fault, sentences: string | readonly string[], options?: Options);
+  constructor(kind: ErrorKind, problems: Problem | readonly Problem[], options?: Options);
+  constructor(kind: ErrorKind, given: string | Problem | readonly (string | Problem)[], options: Options = {}) {
+    const all = [given]
+      .flat()
+      .map((each) => (typeof each === 'string' ? { code: kind as Fault, message: each } : each));
+    const problems = firstProblems(all);
+    const errors = messagesOf(problems);
+    super(errors.join(' '), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ServiceError';
     this.kind = kind;
-    this.errors = list;
+    this.problems = problems;
+    this.errors = errors;
     this.label = options.label ?? errorKinds[kind].label;
     this.headers = options.headers ?? {};
     this.facts = options.facts ?? {};
@@ -94,30 +106,53 @@ export class ServiceError extends Error {
   }
 
   get body(): ErrorBody {
-    return { error: this.label, errors: this.errors, ...this.facts };
+    return { error: this.label, errors: this.errors, problems: [...this.problems], ...this.facts };
   }
 }
 
-/** The first problems, and a line that counts the others unless only one is left. */
-function firstProblems(problems: string[]): string[] {
+/** The first problems, and one that counts the others unless only one is left. */
+function firstProblems(problems: Problem[]): Problem[] {
   if (problems.length <= limits.problems + 1) return problems;
   return [...problems.slice(0, limits.problems), moreProblems(problems.length - limits.problems)];
 }
 
-/** The last line of a list of problems that was cut. */
-export const moreProblems = (count: number): string => `${count} more problems are not listed`;
+/**
+ * The code of each kind for a problem without one: of a neighbour of the last release, which sends
+ * sentences only, or of a failure that was stored as text.
+ */
+export const codesOfKinds = {
+  bad_request: 'invalid',
+  unauthenticated: 'invalid_token',
+  payment_overdue: 'payment_overdue',
+  forbidden: 'missing_right',
+  not_found: 'not_found',
+  method_not_allowed: 'method_not_allowed',
+  precondition_failed: 'version_conflict',
+  too_large: 'too_large',
+  uri_too_long: 'too_large',
+  unsupported_media_type: 'unsupported_media_type',
+  range_not_satisfiable: 'out_of_range',
+  validation_failed: 'invalid',
+  already_exists: 'taken',
+  wrong_state: 'wrong_state',
+  allowance_exceeded: 'allowance_exceeded',
+  too_many_requests: 'too_many_requests',
+  headers_too_large: 'too_large',
+  internal: 'internal',
+  unavailable: 'unavailable',
+} as const satisfies Record<ErrorKind, ProblemCode>;
 
 /** A caller's text for use in a sentence: the beginning of a long one. */
 export const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text);
 
 /** 404 for an unknown id, and for another account's: the two must not differ by a byte. */
 export function notFound(resource: string): ServiceError {
-  return new ServiceError('not_found', `${resource} not found`);
+  return new ServiceError('not_found', { code: 'not_found', message: `${resource} not found` });
 }
 
 /** 422 with every problem of an attribute set. */
-export function validationFailed(errors: string | string[]): ServiceError {
-  return new ServiceError('validation_failed', errors);
+export function validationFailed(problems: Problem | readonly Problem[]): ServiceError {
+  return new ServiceError('validation_failed', problems);
 }
 
 /**

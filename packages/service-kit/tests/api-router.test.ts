@@ -30,7 +30,11 @@ const routes = [
   }),
 ];
 
-const nothing = { status: 404, body: { error: 'Not found', errors: ['There is nothing at this address.'] } };
+const message = 'There is nothing at this address.';
+const nothing = {
+  status: 404,
+  body: { error: 'Not found', errors: [message], problems: [{ code: 'unknown_address', message }] },
+};
 
 describe('the routes of a service', () => {
   let server: HttpServer;

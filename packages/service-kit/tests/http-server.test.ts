@@ -2,7 +2,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair } from 'jose';
 import { z } from 'zod';
 import { idTextSchema, nameSchema } from '../src/api/input.ts';
-import { JsonText, route } from '../src/api/route.ts';
+import { route } from '../src/api/route.ts';
 import {
   type CallContext,
   type ContextSigner,
@@ -10,6 +10,7 @@ import {
   createContextVerifier,
 } from '../src/caller/call-context.ts';
 import { ServiceError } from '../src/errors.ts';
+import { JsonText } from '../src/http/json-text.ts';
 import { limits } from '../src/limits.ts';
 import type { AuditAct } from '../src/messaging/audit.ts';
 import { Health } from '../src/observability/health.ts';
@@ -26,7 +27,7 @@ const thing = route({
   attributes: { name: nameSchema },
   resource: 'thing',
   handle: async ({ params, attributes, call }) => {
-    if (params.id === 404) throw new ServiceError('not_found', 'Thing not found');
+    if (params.id === 404) throw new ServiceError('not_found', { code: 'not_found', message: 'Thing not found' });
     return { id: params.id, account: call.accountId, ...attributes() };
   },
 });
@@ -72,7 +73,7 @@ const routes = [
     method: 'POST',
     path: '/things/{id}/lock',
     params: { id: idTextSchema },
-    handle: () => Promise.reject(new ServiceError('forbidden', 'You need a key.')),
+    handle: () => Promise.reject(new ServiceError('forbidden', { code: 'missing_right', message: 'You need a key.' })),
   }),
   route({
     ...base,
@@ -80,7 +81,14 @@ const routes = [
     path: '/things/{id}/open',
     params: { id: idTextSchema },
     refusal: { lid: z.string().optional() },
-    handle: () => Promise.reject(new ServiceError('wrong_state', 'It is nailed up.', { facts: { lid: 'oak' } })),
+    handle: () =>
+      Promise.reject(
+        new ServiceError(
+          'wrong_state',
+          { code: 'wrong_state', message: 'It is nailed up.' },
+          { facts: { lid: 'oak' } },
+        ),
+      ),
   }),
   route({
     ...base,
@@ -150,25 +158,31 @@ describe('HTTP server of a service', () => {
   it('answers 404 before it checks the body', async () => {
     expect(await send('PATCH', '/things/404', { thing: { name: '' } })).toMatchObject({
       status: 404,
-      body: { error: 'Not found', errors: ['Thing not found'] },
+      body: {
+        error: 'Not found',
+        errors: ['Thing not found'],
+        problems: [{ code: 'not_found', message: 'Thing not found' }],
+      },
     });
   });
 
   it.each([
-    ['a broken rule', { name: ' ' }, 422, 'Validation failed'],
-    ['a wrong type', { name: 1 }, 400, 'Bad request'],
-    ['an unknown property', { name: 'a', uuid: 'x' }, 400, 'Bad request'],
-    ['a body that is no object', [1], 400, 'Bad request'],
-    ['broken JSON', '{"name":', 400, 'Bad request'],
-  ])('answers %s', async (_name, body, status, error) => {
+    ['a broken rule', { name: ' ' }, 422, 'Validation failed', { code: 'blank', field: 'name' }],
+    ['a wrong type', { name: 1 }, 400, 'Bad request', { code: 'wrong_type', field: 'name' }],
+    ['an unknown property', { name: 'a', uuid: 'x' }, 400, 'Bad request', { code: 'unknown_property', field: 'uuid' }],
+    ['a body that is no object', [1], 400, 'Bad request', { code: 'wrong_type' }],
+    ['broken JSON', '{"name":', 400, 'Bad request', { code: 'malformed' }],
+  ])('answers %s', async (_name, body, status, error, problem) => {
     const answer = await send('PATCH', '/things/5', body);
     expect(answer).toMatchObject({ status, body: { error } });
     expect(answer.body.errors).toHaveLength(1);
+    expect(answer.body.problems).toEqual([{ ...problem, message: answer.body.errors[0] }]);
   });
 
   it('adds the facts that the refusal of a route declares', async () => {
     const { status, body } = await send('POST', '/things/5/open');
-    expect([status, body]).toEqual([422, { error: 'Wrong state', errors: ['It is nailed up.'], lid: 'oak' }]);
+    const problems = [{ code: 'wrong_state', message: 'It is nailed up.' }];
+    expect([status, body]).toEqual([422, { error: 'Wrong state', errors: ['It is nailed up.'], problems, lid: 'oak' }]);
     const { paths, components } = (await (await fetch(`${url}/openapi.json`)).json()) as {
       paths: Record<string, { post: unknown }>;
       components: { schemas: Record<string, unknown> };
@@ -180,7 +194,7 @@ describe('HTTP server of a service', () => {
       },
     });
     expect(components.schemas.OpenThingRefusal).toMatchObject({
-      required: ['error', 'errors'],
+      required: ['error', 'errors', 'problems'],
       properties: { lid: { type: 'string' } },
       additionalProperties: false,
     });

@@ -1,5 +1,6 @@
 import { createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { limits } from '@almanac/service-kit/limits';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { upstreamNames } from '../src/config.ts';
 import { apiRoutes } from '../src/routes.ts';
 import { callWith, getExactly, publicUrl } from './given.ts';
@@ -175,7 +176,9 @@ describe('paths and methods', () => {
   ])('answers 404 for %s before it checks a token', async (path) => {
     const answer = await getExactly(gateway, path);
     expect(answer.status).toBe(404);
-    expect(JSON.parse(answer.body)).toEqual({ error: 'Not found', errors: ['There is nothing at this address.'] });
+    expect(JSON.parse(answer.body)).toEqual(
+      refusal('Not found', 'unknown_address', 'There is nothing at this address.'),
+    );
     expect(services.reached).toEqual([]);
   });
 
@@ -192,7 +195,9 @@ describe('paths and methods', () => {
   ])('answers 405 for %s %s, with the allowed methods', async (method, path, allow) => {
     const answer = await fetch(gateway.url + path, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
-    expect(await answer.json()).toEqual({ error: 'Method not allowed', errors: [`Use ${allow}.`] });
+    expect(await answer.json()).toEqual(
+      refusal('Method not allowed', 'method_not_allowed', `Use ${allow}.`, { params: { allowed: allow?.split(', ') } }),
+    );
   });
 
   it('answers OPTIONS without a token', async () => {

@@ -1,5 +1,6 @@
 // Requests as raw bytes, which an HTTP client would not send.
 import { connect, type Socket } from 'node:net';
+import { refusalFault } from '@almanac/testkit/calls/refusal';
 import type { TestGateway } from './given.ts';
 
 export type Raw = { text: string; status: number; closed: boolean };
@@ -35,7 +36,5 @@ export const open = (to: TestGateway): Socket => connect(to.port, '127.0.0.1').o
 /** The lines of a head, with the empty line at its end. */
 export const lines = (...parts: string[]) => `${parts.join('\r\n')}\r\n\r\n`;
 /** Whether an answer's body is the contract's. */
-export const isErrorBody = (text: string) => {
-  const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as { error: unknown; errors: unknown[] };
-  return typeof body.error === 'string' && Array.isArray(body.errors) && body.errors.length > 0;
-};
+export const isErrorBody = (text: string) =>
+  refusalFault(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))) === undefined;

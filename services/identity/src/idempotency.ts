@@ -2,9 +2,9 @@
 // returned to a repetition of the request. Request bodies may hold passwords and answers may hold
 // secrets of applications, so the table stores only an HMAC of the former and the encrypted latter.
 import { createHmac, hkdfSync } from 'node:crypto';
-import { JsonText } from '@almanac/service-kit/api/route';
 import type { CallContext, Keyed } from '@almanac/service-kit/caller/call-context';
 import { answerOnce, findAnswer } from '@almanac/service-kit/caller/idempotency';
+import { JsonText } from '@almanac/service-kit/http/json-text';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { IdentityContext } from './context.ts';
 import { seal, unseal } from './security/sealed-text.ts';

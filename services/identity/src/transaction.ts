@@ -5,6 +5,7 @@ import { validationFailed } from '@almanac/service-kit/errors';
 import { announce, announceAll } from '@almanac/service-kit/messaging/outbox';
 import { prismaSql, retryTransaction, type Sql } from '@almanac/service-kit/postgres/database';
 import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
@@ -58,12 +59,12 @@ export function transact<T>(prisma: PrismaClient, work: (tx: Transaction) => Pro
   );
 }
 
-/** Runs `work`; the violation of a unique index becomes a 422 with this sentence. */
-export async function mapUniqueViolation<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+/** Runs `work`; the violation of a unique index becomes a 422 with this problem. */
+export async function mapUniqueViolation<T>(problem: Problem, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isUniqueViolation(error)) throw validationFailed(sentence);
+    if (isUniqueViolation(error)) throw validationFailed(problem);
     throw error;
   }
 }

@@ -123,12 +123,13 @@ export class Neighbours {
           ? table.table_definition_id === wanted.table_definition_id
           : table.key === wanted.table_definition_key && table.branch_id === wanted.branch_id),
     );
-    if (!found) throw new ServiceError('not_found', 'The table is not deployed.');
+    if (!found) throw new ServiceError('not_found', { code: 'not_found', message: 'The table is not deployed.' });
     return found;
   }
 
   private requireRight(): void {
-    if (this.refusal !== undefined) throw new ServiceError('forbidden', this.refusal);
+    if (this.refusal !== undefined)
+      throw new ServiceError('forbidden', { code: 'missing_right', message: this.refusal });
   }
 
   private requireData(): void {
@@ -150,7 +151,8 @@ export class Neighbours {
     },
     CheckColumnSources: async (_call, { sources = [] }) => {
       this.requireData();
-      if (sources.length > limits.columnsPerTable) throw new ServiceError('bad_request', 'Too many columns.');
+      if (sources.length > limits.columnsPerTable)
+        throw new ServiceError('bad_request', { code: 'invalid', message: 'Too many columns.' });
       return { problems: sources.flatMap(({ target_column }) => this.sourceProblems.get(target_column ?? '') ?? []) };
     },
     BulkLoad: (call, requests, signal) => this.bulkLoad(call, requests as AsyncIterable<never>, signal),
@@ -168,7 +170,7 @@ export class Neighbours {
     const result = this.results.get(loadId) as
       | { rejections: { row: number; value: string; message: string }[] }
       | undefined;
-    if (!result) throw new ServiceError('not_found', 'The load is not known.');
+    if (!result) throw new ServiceError('not_found', { code: 'not_found', message: 'The load is not known.' });
     yield { chunk: Buffer.from('row,value,message\n') };
     for (const { row, value, message } of result.rejections)
       yield { chunk: Buffer.from(`${row},${value},${message}\n`) };
@@ -247,7 +249,7 @@ export class Neighbours {
   readonly metadata = withRefusals<RpcHandlers<'metadata'>>({
     GetBranch: async (call, { id }) => {
       const found = this.branches.find((branch) => branch.id === id && branch.account_id === call.accountId);
-      if (!found) throw new ServiceError('not_found', 'Branch not found');
+      if (!found) throw new ServiceError('not_found', { code: 'not_found', message: 'Branch not found' });
       return { id: found.id, name: 'main', is_default: true, is_protected: this.protectedBranches.has(found.id) };
     },
     GetTableDefinition: async (call, { id: plainId, handle, key: wantedKey, branch_id: branchId }) => {
@@ -255,7 +257,7 @@ export class Neighbours {
       const isWanted = (table: (typeof this.tables)[number]) =>
         wantedKey ? table.key === wantedKey && table.branch_id === branchId : table.table_definition_id === wantedId;
       const found = this.tables.find((table) => isWanted(table) && table.account_id === call.accountId);
-      if (!found) throw new ServiceError('not_found', 'Table definition not found');
+      if (!found) throw new ServiceError('not_found', { code: 'not_found', message: 'Table definition not found' });
       const { table_definition_id: id, key, branch_id, domain_id, columns } = found;
       return { id, uuid: '', key, name: key, branch_id, domain_id, columns };
     },
@@ -285,7 +287,8 @@ export class Neighbours {
     },
     CreatePasswordLink: async ({ accountId }, { user_id, purpose }) => {
       this.onLink();
-      if (this.needNoLink.has(user_id)) throw new ServiceError('not_found', 'User not found');
+      if (this.needNoLink.has(user_id))
+        throw new ServiceError('not_found', { code: 'not_found', message: 'User not found' });
       this.links.push({ user_id, account_id: accountId, purpose });
       const token = `secret-${this.links.length}`;
       return { url: `${this.publicUrl}/oauth/password?token=${token}`, expires_at: '2026-12-31T10:20:30.000Z' };
@@ -338,7 +341,10 @@ async function readRecords(requests: AsyncIterable<{ chunk?: Uint8Array }>, load
   try {
     await reading;
   } catch (cause) {
-    throw new ServiceError('validation_failed', `The file is not CSV: ${(cause as Error).message}`);
+    throw new ServiceError('validation_failed', {
+      code: 'invalid',
+      message: `The file is not CSV: ${(cause as Error).message}`,
+    });
   }
   return records;
 }

@@ -5,6 +5,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { announcementsOf } from '@almanac/service-kit/messaging/announcements';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
 import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { MetadataContext } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 
@@ -27,22 +28,22 @@ export function readSnapshot<T>(
 }
 
 /**
- * Runs `work`; a violated unique index becomes 422 with this sentence, or with the one it finds.
+ * Runs `work`; a violated unique index becomes 422 with this problem, or with the one it finds.
  */
 export async function mapUniqueViolation<T>(
-  sentence: string | (() => Promise<string>),
+  problem: Problem | (() => Promise<Problem>),
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    const message = typeof sentence === 'string' ? sentence : await sentence();
-    throw new ServiceError('already_exists', message, { cause: error });
+    const found = typeof problem === 'function' ? await problem() : problem;
+    throw new ServiceError('already_exists', found, { cause: error });
   }
 }
 
-export const nameTaken = 'Name has already been taken';
+export const nameTaken: Problem = { code: 'taken', message: 'Name has already been taken', field: 'name' };
 
 // Under `edit` other rows may still start to refer to the row (foreign keys), under `remove` not.
 const strengths = { edit: 'for no key update', remove: 'for update', read: 'for share' } as const;

@@ -7,6 +7,7 @@ import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createPool } from '@almanac/service-kit/postgres/database';
 import { createCaller } from '@almanac/testkit/calls/call';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
+import { refusalFault, refusalShape } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { collectMessages, startBus } from '@almanac/testkit/messaging/bus';
 import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
@@ -137,8 +138,9 @@ function expectDeclared(route: Route | undefined, status: number, answer: unknow
 
 function expectError(route: Route | undefined, status: number, answer: unknown): void {
   const facts = status === 422 ? route?.refusal : {};
-  const body = z.strictObject({ error: z.string(), errors: z.array(z.string()).min(1), ...facts });
+  const body = z.strictObject({ ...refusalShape, ...facts });
   expect(body.parse(answer)).toEqual(answer);
+  expect(refusalFault(answer)).toBeUndefined();
   expect(JSON.stringify(answer)).not.toMatch(/prisma|select |insert |postgres|node_modules|\.ts:/i);
   expect(status).not.toBe(500);
 }

@@ -174,7 +174,9 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
     const known = state.applied.get(id);
     if (known) return { diffs: known };
     const diffs = plan(state, accountId, request.tables);
-    const blocked = diffs.flatMap(({ name, blockers = [] }) => blockers.map(({ message }) => `${name}: ${message}`));
+    const blocked = diffs.flatMap(({ name, blockers = [] }) =>
+      blockers.map(({ message }) => ({ code: 'blocked' as const, message: `${name}: ${message}` })),
+    );
     if (blocked.length > 0) throw new ServiceError('wrong_state', blocked);
     for (const table of request.tables) {
       const { table_definition_id: tableId, is_removed: isRemoved } = table;
@@ -221,7 +223,7 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       await state.before.DropTable?.();
       const others = [...state.deployed.values()].filter((table) => table.table_definition_id !== table_definition_id);
       if (others.some(({ columns }) => columns.some((column) => column.foreign_key_table_id === table_definition_id)))
-        throw new ServiceError('wrong_state', 'Other deployed tables refer to it.');
+        throw new ServiceError('wrong_state', { code: 'wrong_state', message: 'Other deployed tables refer to it.' });
       const table = state.deployed.get(table_definition_id);
       const mine = table?.accountId === call.accountId;
       if (mine) state.retired.set(table_definition_id, table);

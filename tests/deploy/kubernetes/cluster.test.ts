@@ -13,6 +13,7 @@ import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { type Api, createApi } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { type DeployedTable, givenDeployedTable } from '@almanac/testkit/system/builders';
 import { shown } from '../../../scripts/documentation/shell-commands.ts';
@@ -225,7 +226,7 @@ describe('the overlay `local`, with TLS between the services', () => {
     const refused = await api.send('POST', '/table_data', { table_definition_id: table.id, record: { code: null } });
     expect([refused.status, refused.body]).toEqual([
       422,
-      { error: 'Validation failed', errors: ["code can't be blank"] },
+      refusal('Validation failed', 'blank', "code can't be blank", { column: 'code' }),
     ]);
     const { usage } = await api.get<{ usage: { calls: number } }>('/account');
     expect(usage.calls).toBeGreaterThan(5);

@@ -1,4 +1,5 @@
 // What holds of every answer, whatever the request (U1 to U3).
+import { refusalFault } from '@almanac/testkit/calls/refusal';
 import type { Case } from './rows.ts';
 import type { Answer } from './wire.ts';
 
@@ -39,10 +40,8 @@ export function faultsOf(tried: Case, answer: Answer): string[] {
 
 function isContractBody(text: string): boolean {
   try {
-    const { error, errors, ...rest } = JSON.parse(text) as { error: unknown; errors: unknown };
-    const isListOfTexts =
-      Array.isArray(errors) && errors.length > 0 && errors.every((line) => typeof line === 'string');
-    return typeof error === 'string' && isListOfTexts && Object.keys(rest).length === 0;
+    const body = JSON.parse(text) as object;
+    return refusalFault(body) === undefined && Object.keys(body).join() === 'error,errors,problems';
   } catch {
     return false;
   }

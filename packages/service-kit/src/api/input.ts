@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { ServiceError, shorten } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { atMost, type Place, type Problem, type ProblemCode, rule, withoutRepeated } from '../problems.ts';
 
 /** A system id. Ids above int4 can't exist: they become the largest one, which no row has. */
 export const idSchema = z
@@ -19,30 +20,24 @@ export const idTextSchema = z
   .string()
   .regex(/^\d{1,15}$/, 'must be a positive integer')
   .transform(Number)
-  .refine((id) => id > 0, 'must be a positive integer')
+  .refine((id) => id > 0, rule('wrong_format', 'must be a positive integer'))
   .transform((id) => Math.min(id, limits.int4))
   .meta({ type: 'integer', minimum: 1 });
 
 /** A name that a person chose: not blank, at most 255 code points. */
 export const nameSchema = z
   .string()
-  .refine((text) => text.trim() !== '', "can't be blank")
-  .refine(
-    (text) => [...text].length <= limits.nameCodePoints,
-    `is too long (maximum is ${limits.nameCodePoints} characters)`,
-  )
+  .refine((text) => text.trim() !== '', rule('blank', "can't be blank"))
+  .refine((text) => [...text].length <= limits.nameCodePoints, atMost(limits.nameCodePoints))
   .meta({ minLength: 1, maxLength: limits.nameCodePoints });
 
 export const descriptionSchema = z
   .string()
-  .refine(
-    (text) => [...text].length <= limits.descriptionCodePoints,
-    `is too long (maximum is ${limits.descriptionCodePoints} characters)`,
-  )
+  .refine((text) => [...text].length <= limits.descriptionCodePoints, atMost(limits.descriptionCodePoints))
   .nullable()
   .meta({ maxLength: limits.descriptionCodePoints });
 
-type Problem = { kind: 'bad_request' | 'validation_failed'; sentence: string };
+type Found = Problem & { kind: 'bad_request' | 'validation_failed' };
 
 /** `foreign_key_table_id` → `Foreign key table id`. */
 export function humanize(field: string): string {
@@ -55,55 +50,94 @@ type Issue = z.core.$ZodIssue & { input?: unknown };
 /** The issues by which zod refuses null. */
 const ofWrongType = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
-function describe(issue: Issue, value: unknown, isAttribute: boolean): Problem[] {
+function describe(issue: Issue, value: unknown, isAttribute: boolean): Found[] {
   const field = issue.path.map((step) => shorten(String(step))).join('.');
   if (issue.code === 'unrecognized_keys') return unknownProperties(field, issue.keys);
   const at = issue.path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
   const missing = at === undefined;
-  const label = isAttribute && issue.path.length === 1 ? humanize(field) : field === '' ? 'The body' : field;
+  const label = isAttribute && issue.path.length === 1 ? humanize(field) : nameOf(field);
+  const place = placeOf(field);
   if (isAttribute && (missing || (at === null && ofWrongType.has(issue.code))))
-    return [{ kind: 'validation_failed', sentence: `${label} can't be blank` }];
-  if (missing) return [{ kind: 'bad_request', sentence: `${label} is required.` }];
+    return [{ kind: 'validation_failed', code: 'blank', message: `${label} can't be blank`, ...place }];
+  if (missing) return [{ kind: 'bad_request', code: 'blank', message: `${label} is required.`, ...place }];
   // A text that is not in the list breaks a rule; a number in place of a text is of the wrong type.
   const isWrongType = issue.code === 'invalid_value' && !issue.values.some((known) => typeof known === typeof at);
   const ruleBroken = isAttribute && issue.code !== 'invalid_type' && issue.code !== 'invalid_union' && !isWrongType;
   const kind = ruleBroken ? 'validation_failed' : 'bad_request';
-  return [{ kind, sentence: `${label} ${phrase(issue)}` }];
+  const { code, params, message } = explain(issue);
+  return [{ kind, code, message: `${label} ${message}`, ...place, ...(params && { params }) }];
 }
 
-function unknownProperties(field: string, keys: string[]): Problem[] {
-  if (keys.length > limits.problems) return [tooManyProperties(field === '' ? 'The body' : field, keys.length)];
+const nameOf = (field: string) => (field === '' ? 'The body' : field);
+const placeOf = (field: string): Place => (field === '' ? {} : { field });
+
+function unknownProperties(field: string, keys: string[]): Found[] {
+  if (keys.length > limits.problems) return [tooManyProperties(field, keys.length)];
   const prefix = field === '' ? '' : `${field}.`;
-  return keys.map((key) => ({ kind: 'bad_request', sentence: `${prefix}${shorten(key)} is not a known property.` }));
+  return keys.map((key) => {
+    const name = `${prefix}${shorten(key)}`;
+    return {
+      kind: 'bad_request',
+      code: 'unknown_property',
+      message: `${name} is not a known property.`,
+      field: name,
+    };
+  });
 }
 
-const tooManyProperties = (what: string, count: number): Problem => ({
+const tooManyProperties = (field: string, count: number): Found => ({
   kind: 'bad_request',
-  sentence: `${what} has ${count} properties more than are known.`,
+  code: 'unknown_property',
+  message: `${nameOf(field)} has ${count} properties more than are known.`,
+  ...placeOf(field),
+  params: { count },
 });
 
-function phrase(issue: Issue): string {
-  if (issue.code === 'invalid_type') return `must be ${article(issue.expected)}`;
-  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
-  if (issue.code === 'too_small')
-    return bound(issue.inclusive === false ? 'more than' : 'at least', issue.minimum, issue.origin);
-  if (issue.code === 'too_big')
-    return bound(issue.inclusive === false ? 'less than' : 'at most', issue.maximum, issue.origin);
-  if (issue.code === 'not_multiple_of') return 'must be an integer';
+type Explained = Pick<Problem, 'code' | 'message' | 'params'>;
+
+// The message completes a sentence that begins with the field.
+function explain(issue: Issue): Explained {
+  if (issue.code === 'invalid_type') return { code: 'wrong_type', message: `must be ${article(issue.expected)}` };
+  if (issue.code === 'invalid_value') return notInList(issue.values);
+  if (issue.code === 'too_small') {
+    const message = bound(issue.inclusive === false ? 'more than' : 'at least', issue.minimum, issue.origin);
+    return { code: tooSmall(issue), message, params: { minimum: Number(issue.minimum) } };
+  }
+  if (issue.code === 'too_big') {
+    const message = bound(issue.inclusive === false ? 'less than' : 'at most', issue.maximum, issue.origin);
+    return { code: tooBig[issue.origin] ?? 'out_of_range', message, params: { maximum: Number(issue.maximum) } };
+  }
+  if (issue.code === 'not_multiple_of') return { code: 'wrong_type', message: 'must be an integer' };
   if (issue.code === 'invalid_union') return choice(issue);
-  return issue.message;
+  if (issue.code === 'invalid_format') return { code: 'wrong_format', message: issue.message };
+  const own = issue.code === 'custom' ? (issue.params as Partial<ReturnType<typeof rule>['params']>) : undefined;
+  return { code: own?.code ?? 'invalid', message: issue.message, ...(own?.params && { params: own.params }) };
 }
 
+const tooBig: Partial<Record<string, ProblemCode>> = { string: 'too_long', array: 'too_many', set: 'too_many' };
+
+function tooSmall({ origin, minimum }: z.core.$ZodIssueTooSmall): ProblemCode {
+  if (origin === 'array' || origin === 'set') return 'too_few';
+  if (origin === 'string') return Number(minimum) <= 1 ? 'blank' : 'too_short';
+  return 'out_of_range';
+}
+
+const notInList = (allowed: readonly unknown[]): Explained => ({
+  code: 'not_in_list',
+  message: `must be one of ${allowed.map(String).join(', ')}`,
+  params: { allowed },
+});
+
 // A discriminated union names its `options`; another one has an issue for each of its types.
-function choice(issue: z.core.$ZodIssueInvalidUnion): string {
-  if ('options' in issue && Array.isArray(issue.options))
-    return `must be one of ${issue.options.map(String).join(', ')}`;
+function choice(issue: z.core.$ZodIssueInvalidUnion): Explained {
+  if ('options' in issue && Array.isArray(issue.options)) return notInList(issue.options);
   const first = issue.errors.map(([first]) => first);
   const types = first.flatMap((each) =>
     each?.code === 'invalid_type' && each.path.length === 0 ? [each.expected] : [],
   );
   const named = types.filter((type) => type !== 'null');
-  return types.length === first.length ? `must be ${named.map(article).join(' or ')}` : 'has the wrong form';
+  const message = types.length === first.length ? `must be ${named.map(article).join(' or ')}` : 'has the wrong form';
+  return { code: 'wrong_type', message };
 }
 
 function bound(which: string, limit: number | bigint, origin: string): string {
@@ -118,9 +152,9 @@ function article(type: string): string {
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-function fail(problems: Problem[]): never {
-  const kind = problems.some((p) => p.kind === 'bad_request') ? 'bad_request' : 'validation_failed';
-  throw new ServiceError(kind, [...new Set(problems.map((p) => p.sentence))]);
+function fail(found: Found[]): never {
+  const kind = found.some((each) => each.kind === 'bad_request') ? 'bad_request' : 'validation_failed';
+  throw new ServiceError(kind, withoutRepeated(found.map(({ kind: _, ...problem }) => problem)));
 }
 
 /**
@@ -181,30 +215,39 @@ export function splitBody(
   names: ReadonlySet<string>,
   parameters: ReadonlySet<string> = new Set(),
 ): { rest: Bag; own: Bag } {
-  if (!isBag(body)) throw new ServiceError('bad_request', 'The body must be a JSON object.');
+  if (!isBag(body))
+    throw new ServiceError('bad_request', { code: 'wrong_type', message: 'The body must be a JSON object.' });
   const known = names.size + parameters.size + (key === undefined ? 0 : 1);
-  const refuseFlood = (bag: Bag, what: string) => {
+  const refuseFlood = (bag: Bag, field: string) => {
     const unknown = Object.keys(bag).length - known;
-    if (unknown > limits.problems) fail([tooManyProperties(what, unknown)]);
+    if (unknown > limits.problems) fail([tooManyProperties(field, unknown)]);
   };
-  refuseFlood(body, 'The body');
+  refuseFlood(body, '');
   const rest: Bag = Object.create(null);
   const own: Bag = Object.create(null);
   // A resource without attributes has its parameters under the key: `{"export": {"branch_id": …}}`.
   const bagOf = (name: string) => (parameters.has(name) && !names.has(name) ? rest : own);
   const put = (bag: Bag, name: string, value: unknown) => {
-    if (name in bag) throw new ServiceError('bad_request', `${shorten(name)} is given twice.`);
+    if (name in bag) {
+      const field = shorten(name);
+      throw new ServiceError('bad_request', { code: 'given_twice', message: `${field} is given twice.`, field });
+    }
     bag[name] = value;
   };
   for (const [name, value] of Object.entries(body)) {
     const bracket = /^([^[\]]+)\[([^[\]]+)\](\[\])?$/.exec(name);
     if (key !== undefined && name === key) {
-      if (!isBag(value)) throw new ServiceError('bad_request', `${key} must be an object.`);
+      if (!isBag(value))
+        throw new ServiceError('bad_request', { code: 'wrong_type', message: `${key} must be an object.`, field: key });
       refuseFlood(value, key);
       for (const [inner, innerValue] of Object.entries(value)) put(bagOf(inner), inner, innerValue);
     } else if (key !== undefined && bracket && bracket[1] === key) {
       if (bracket[3] !== undefined && !Array.isArray(value))
-        throw new ServiceError('bad_request', `${shorten(name)} must be an array.`);
+        throw new ServiceError('bad_request', {
+          code: 'wrong_type',
+          message: `${shorten(name)} must be an array.`,
+          field: shorten(name),
+        });
       put(bagOf(bracket[2] as string), bracket[2] as string, value);
     } else if (names.has(name)) put(own, name, value);
     else put(rest, name, value);

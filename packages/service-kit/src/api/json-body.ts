@@ -27,7 +27,7 @@ const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const smallestNormal = 2 ** -1022;
 const forbiddenKeys = new Set(['__proto__']);
 
-const bad = (problem: string) => new ServiceError('bad_request', problem);
+const bad = (message: string) => new ServiceError('bad_request', { code: 'malformed', message });
 const invalid = (what: string) => bad(`${what} is not valid JSON.`);
 
 /**

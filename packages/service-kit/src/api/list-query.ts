@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { Place, Problem, ProblemCode } from '../problems.ts';
 import { readInstant } from '../text/instants.ts';
 
 export const operators = [
@@ -89,7 +90,9 @@ export function readListQuery(raw: RawListQuery, fields: Fields, bareField = 'na
     conditions: texts.map((text) => readCondition(text, fields, bareField)),
   };
   if (list.conditions.length > limits.filterConditions)
-    throw new ServiceError('bad_request', `q may be given at most ${limits.filterConditions} times.`);
+    throw bad('too_many', `q may be given at most ${limits.filterConditions} times.`, {
+      maximum: limits.filterConditions,
+    });
   if (raw.sort !== undefined) list.sort = readSort(raw.sort, fields);
   return list;
 }
@@ -101,19 +104,21 @@ function readSort(text: string, fields: Fields): { field: string; direction: 'as
   return { field, direction };
 }
 
+const bad = (code: ProblemCode, message: string, params?: Place['params'], field = 'q') =>
+  new ServiceError('bad_request', { code, message, field, ...(params && { params }) });
+
 function unknownField(parameter: string, field: string, fields: Fields): ServiceError {
-  return new ServiceError(
-    'bad_request',
-    `${parameter}: ${field} is not a field; use ${Object.keys(fields).join(', ')}.`,
-  );
+  const allowed = Object.keys(fields);
+  const message = `${parameter}: ${field} is not a field; use ${allowed.join(', ')}.`;
+  return bad('unknown_property', message, { allowed }, parameter);
 }
 
 function readCondition(text: string, fields: Fields, bareField: string): Condition {
   const [field = '', operator, ...more] = text.split(':');
-  if (text.includes('\u0000')) throw new ServiceError('bad_request', 'q: U+0000 is in no text.');
+  if (text.includes('\u0000')) throw bad('malformed', 'q: U+0000 is in no text.');
   if (operator === undefined) {
-    if (text.trim() === '') throw new ServiceError('bad_request', 'q is empty; use field:operator:value or a word.');
-    if (!Object.hasOwn(fields, bareField)) throw new ServiceError('bad_request', 'q: use field:operator:value.');
+    if (text.trim() === '') throw bad('blank', 'q is empty; use field:operator:value or a word.');
+    if (!Object.hasOwn(fields, bareField)) throw bad('wrong_format', 'q: use field:operator:value.');
     return {
       field: bareField,
       operator: 'contains',
@@ -123,20 +128,20 @@ function readCondition(text: string, fields: Fields, bareField: string): Conditi
   }
   if (!Object.hasOwn(fields, field)) throw unknownField('q', field, fields);
   const known = operators.find((name) => name === operator);
-  if (!known) throw new ServiceError('bad_request', `q: ${operator} is not an operator; use ${operators.join(', ')}.`);
+  if (!known)
+    throw bad('not_in_list', `q: ${operator} is not an operator; use ${operators.join(', ')}.`, { allowed: operators });
   const type = fields[field]?.replace('?', '') as Kind;
   const nullable = fields[field]?.endsWith('?') === true;
   const value = more.join(':');
   if (known === 'null' || known === 'not_null') {
-    if (value !== '') throw new ServiceError('bad_request', `q: ${known} takes no value.`);
+    if (value !== '') throw bad('incompatible', `q: ${known} takes no value.`);
     return { field, operator: known, values: [], nullable };
   }
-  if (more.length === 0) throw new ServiceError('bad_request', `q: ${known} needs a value.`);
+  if (more.length === 0) throw bad('blank', `q: ${known} needs a value.`);
   if (type === 'boolean' && known !== 'eq' && known !== 'not_eq')
-    throw new ServiceError('bad_request', `q: ${known} does not work on ${field}, which is boolean.`);
+    throw bad('incompatible', `q: ${known} does not work on ${field}, which is boolean.`);
   const textual = ['contains', 'not_contains', 'starts_with', 'ends_with'].includes(known);
-  if (textual && type !== 'text')
-    throw new ServiceError('bad_request', `q: ${known} works on text; ${field} is ${type}.`);
+  if (textual && type !== 'text') throw bad('incompatible', `q: ${known} works on text; ${field} is ${type}.`);
   const values = (known === 'in' ? value.split('|') : [value]).map((item) => readValue(item, type, field, known));
   return { field, operator: known, values, nullable };
 }
@@ -151,17 +156,21 @@ function readValue(text: string, type: Kind, field: string, operator: Operator):
     const time = readMoment(text, operator);
     if (time) return time;
   }
-  throw new ServiceError('bad_request', [
-    `q: ${text.slice(0, 80)} is no ${type}, which ${field} is.`,
-    ...separatorHint(operator, text),
-  ]);
+  const problem: Problem = {
+    code: 'wrong_format',
+    message: `q: ${text.slice(0, 80)} is no ${type}, which ${field} is.`,
+    field: 'q',
+  };
+  throw new ServiceError('bad_request', [problem, ...separatorHint(operator, text)]);
 }
 
 /**
- * The sentence for a list with commas, which may be part of a text: only `|` separates values.
+ * The problem of a list with commas, which may be part of a text: only `|` separates values.
  */
-export const separatorHint = (operator: Operator, text: string): string[] =>
-  operator === 'in' && text.includes(',') ? ['q: in takes values separated by |, as in id:in:1|2|3.'] : [];
+export const separatorHint = (operator: Operator, text: string): Problem[] =>
+  operator === 'in' && text.includes(',')
+    ? [{ code: 'wrong_format', message: 'q: in takes values separated by |, as in id:in:1|2|3.', field: 'q' }]
+    : [];
 
 /**
  * Reads the operand of a comparison of times: an instant, or a day, which means its first instant.

@@ -1,4 +1,5 @@
 // Names that people choose, and the form in which two of them are compared.
+import { rule } from '../problems.ts';
 import { nameSchema } from './input.ts';
 
 // A name in its normalised form must fit into one entry of an index (2,704 bytes).
@@ -20,5 +21,5 @@ export function normalizeName(name: string): string {
 
 /** A name with at least one visible character. */
 export const visibleNameSchema = nameSchema
-  .refine((name) => normalizeName(name) !== '', "can't be blank")
-  .refine((name) => [...normalizeName(name)].length <= normalizedCodePoints, 'is too long');
+  .refine((name) => normalizeName(name) !== '', rule('blank', "can't be blank"))
+  .refine((name) => [...normalizeName(name)].length <= normalizedCodePoints, rule('too_long', 'is too long'));

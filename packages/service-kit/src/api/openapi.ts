@@ -1,10 +1,12 @@
 // Builds the OpenAPI 3.1 document from the schemas of the routes. Each service serves its fragment,
 // the gateway merges them.
 import { z } from 'zod';
-import { type ErrorKind, ServiceError } from '../errors.ts';
+import { codesOfKinds, type ErrorKind, ServiceError } from '../errors.ts';
 import { type Examples, withExamples } from '../openapi/examples.ts';
 import { asNamed, asSchema, type Json, type NamedSchemas } from '../openapi/named-schemas.ts';
 import { describePathParameter, operationIdOf, pascal } from '../openapi/operation-id.ts';
+import type { Problem } from '../problems.ts';
+import { errorProperties, errorSchema, problemSchema } from './error-schema.ts';
 import { type Route, requiredScope } from './route.ts';
 
 export type OpenApiFragment = {
@@ -16,10 +18,12 @@ export type OpenApiDocument = OpenApiFragment & { openapi: string; info: Json; c
 /** A route with what names it in the document. */
 type Declared = Route & { operationId: string };
 
-/** An answer of the kind; the sentence is one that callers get. */
-function errorAnswer(kind: ErrorKind, description: string, sentence: string): Json {
+/** An answer of the kind; the problem, or its sentence, is one that callers get. */
+function errorAnswer(kind: ErrorKind, description: string, shown: Problem | string): Json {
+  const problem = typeof shown === 'string' ? { code: codesOfKinds[kind], message: shown } : shown;
   const schema = { $ref: '#/components/schemas/Error' };
-  return { description, content: { 'application/json': { schema, example: new ServiceError(kind, sentence).body } } };
+  const example = new ServiceError(kind, problem).body;
+  return { description, content: { 'application/json': { schema, example } } };
 }
 
 const laterAnswer = (...given: Parameters<typeof errorAnswer>): Json => ({
@@ -30,11 +34,16 @@ const laterAnswer = (...given: Parameters<typeof errorAnswer>): Json => ({
 function refusalAnswer({ refusal, operationId, attributes }: Declared, named: NamedSchemas): Json {
   const description = 'A rule is broken; every problem is listed.';
   const answer = attributes?.name
-    ? errorAnswer('validation_failed', description, "Name can't be blank")
+    ? errorAnswer('validation_failed', description, { code: 'blank', message: "Name can't be blank", field: 'name' })
     : errorAnswer('wrong_state', description, 'The state that it is in does not allow this.');
   if (!refusal) return answer;
-  const shape = z.strictObject({ error: z.string(), errors: z.array(z.string()), ...refusal });
-  const schema = asNamed(asSchema(shape, 'output', named), `${pascal(operationId)}Refusal`, named);
+  const more = asSchema(z.strictObject(refusal), 'output', named) as { properties: Json; required?: string[] };
+  const shape = {
+    ...more,
+    required: [...errorSchema.required, ...(more.required ?? [])],
+    properties: { ...errorProperties, ...more.properties },
+  };
+  const schema = asNamed(shape, `${pascal(operationId)}Refusal`, named);
   const { content } = answer as { content: { 'application/json': Json } };
   return { description, content: { 'application/json': { ...content['application/json'], schema } } };
 }
@@ -242,7 +251,7 @@ export function mergeOpenApi(fragments: OpenApiFragment[], serverUrl: string, ex
     tags,
     paths: sorted(withExamples(merged, examples)),
     components: {
-      schemas: sorted({ ...schemas, Error: errorSchema }),
+      schemas: sorted({ ...schemas, Error: errorSchema, Problem: problemSchema }),
       headers: {
         'Retry-After': {
           description: 'Seconds after which it is worth another try.',
@@ -271,13 +280,6 @@ export function mergeOpenApi(fragments: OpenApiFragment[], serverUrl: string, ex
     },
   };
 }
-
-const errorSchema = {
-  type: 'object',
-  required: ['error', 'errors'],
-  additionalProperties: false,
-  properties: { error: { type: 'string' }, errors: { type: 'array', items: { type: 'string' } } },
-};
 
 const description = [
   'Reference data management: typed tables, controlled change, one API.',

@@ -28,19 +28,6 @@ export type RouteInput<
   response: ServerResponse;
 };
 
-/**
- * A JSON answer that PostgreSQL has rendered, as text or bytes. It is sent as it is. `status`:
- * instead of the route's.
- */
-export class JsonText {
-  readonly text: string | Buffer;
-  readonly status: number | undefined;
-  constructor(text: string | Buffer, status?: 201) {
-    this.text = text;
-    this.status = status;
-  }
-}
-
 export type RouteDeclaration<
   P extends Shape | undefined,
   Q extends Shape | undefined,

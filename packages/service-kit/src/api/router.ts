@@ -18,13 +18,14 @@ import { missingToken } from '../caller/unauthenticated.ts';
 import { ServiceError } from '../errors.ts';
 import { type Answering, sendError, sendJson, sendText } from '../http/answer.ts';
 import { readClientAddress } from '../http/client-address.ts';
+import { JsonText } from '../http/json-text.ts';
 import { addressNotFound, apiPrefix, pathOf, readPath } from '../http/path.ts';
 import { limits } from '../limits.ts';
 import { type AuditAct, refusedAct } from '../messaging/audit.ts';
 import type { Logger } from '../observability/logger.ts';
 import { readAttributes, readParameters, splitBody } from './input.ts';
 import { parseJsonBody } from './json-body.ts';
-import { JsonText, type Method, type Route } from './route.ts';
+import type { Method, Route } from './route.ts';
 
 export type ApiOptions = {
   routes: Route[];
@@ -181,16 +182,26 @@ async function readBody({ bodyLimit }: Route, request: IncomingMessage): Promise
   if (headers['transfer-encoding'] === undefined && Number(length ?? 0) === 0) return undefined;
   const type = String(headers['content-type'] ?? '').toLowerCase();
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/.test(type))
-    throw new ServiceError('unsupported_media_type', 'Send the body as application/json in UTF-8.');
+    throw new ServiceError('unsupported_media_type', {
+      code: 'unsupported_media_type',
+      message: 'Send the body as application/json in UTF-8.',
+    });
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
-    throw new ServiceError('unsupported_media_type', 'Send the body uncompressed.');
+    throw new ServiceError('unsupported_media_type', {
+      code: 'unsupported_media_type',
+      message: 'Send the body uncompressed.',
+    });
   try {
     return await getRawBody(request, { length, limit: bodyLimit ?? limits.jsonBodyBytes });
   } catch (cause) {
     request.resume(); // the rest of the body must not be read as the next request
     if ((cause as { status?: number }).status === 413)
-      throw new ServiceError('too_large', 'The body is larger than the limit.', { cause });
-    throw new ServiceError('bad_request', 'The request could not be read.', { cause });
+      throw new ServiceError(
+        'too_large',
+        { code: 'too_large', message: 'The body is larger than the limit.' },
+        { cause },
+      );
+    throw new ServiceError('bad_request', { code: 'malformed', message: 'The request could not be read.' }, { cause });
   }
 }
 
@@ -217,9 +228,12 @@ function refuseWrongText(given: ParsedUrlQuery, query: string): void {
   for (const [name, value] of Object.entries(given)) {
     const text = [name, value].flat().join('');
     if (text.includes('\u0000'))
-      throw new ServiceError('bad_request', 'The query holds U+0000, which no text may hold.');
+      throw new ServiceError('bad_request', {
+        code: 'malformed',
+        message: 'The query holds U+0000, which no text may hold.',
+      });
     if (text.includes('\ufffd') && !/%EF%BF%BD/i.test(query))
-      throw new ServiceError('bad_request', 'The query is not valid UTF-8.');
+      throw new ServiceError('bad_request', { code: 'malformed', message: 'The query is not valid UTF-8.' });
   }
 }
 
@@ -256,7 +270,10 @@ function bodyReaders(route: Route & Prepared, bytes: Buffer | undefined) {
     },
     attributes: () => {
       if (bytes === undefined || bytes.length === 0)
-        throw new ServiceError('bad_request', 'The body is missing; send the attributes as JSON.');
+        throw new ServiceError('bad_request', {
+          code: 'blank',
+          message: 'The body is missing; send the attributes as JSON.',
+        });
       readParameters(schemas.body, split().rest);
       return readAttributes(schemas.attributes, split().own);
     },

@@ -103,7 +103,10 @@ export function createContextVerifier(keySet: { keys: Record<string, unknown>[] 
     }
     if (service && port) requirePort(known, `${service}:${port}`);
     if (port === 'http' && known.claims.issuer !== 'gateway')
-      throw new ServiceError('forbidden', `${known.claims.issuer} may not call over HTTP.`);
+      throw new ServiceError('forbidden', {
+        code: 'missing_right',
+        message: `${known.claims.issuer} may not call over HTTP.`,
+      });
     return { ...known.claims, requestId };
   };
 }
@@ -111,7 +114,10 @@ export function createContextVerifier(keySet: { keys: Record<string, unknown>[] 
 function requirePort({ ports }: Verified, port: string): void {
   // TODO after 0.2.0: refuse contexts that name no port; those of 0.1.0 don't (docs/adr/0002).
   if (ports.length === 0 || ports.includes(port)) return;
-  throw new ServiceError('unauthenticated', 'The call context is for another port.');
+  throw new ServiceError('unauthenticated', {
+    code: 'invalid_token',
+    message: 'The call context is for another port.',
+  });
 }
 
 async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>): Promise<Verified> {
@@ -141,7 +147,11 @@ async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>)
     const ports = [payload.aud ?? []].flat().filter((name) => name !== audience);
     return { claims, ports, expiresAt: (exp + pastEndSeconds) * 1000 };
   } catch (cause) {
-    throw new ServiceError('unauthenticated', 'The call context does not hold.', { cause });
+    throw new ServiceError(
+      'unauthenticated',
+      { code: 'invalid_token', message: 'The call context does not hold.' },
+      { cause },
+    );
   }
 }
 
@@ -161,10 +171,14 @@ export function hasScope({ scopes }: Pick<CallContext, 'scopes'>, scope: string)
 export function requireScope(call: Pick<CallContext, 'scopes'>, scope: string): void {
   if (hasScope(call, scope)) return;
   const message = `Insufficient scope. Required: ${scope}`;
-  throw new ServiceError('forbidden', message, {
-    label: message,
-    headers: { 'WWW-Authenticate': `Bearer realm="almanac", error="insufficient_scope", scope="${scope}"` },
-  });
+  throw new ServiceError(
+    'forbidden',
+    { code: 'insufficient_scope', message, params: { scope } },
+    {
+      label: message,
+      headers: { 'WWW-Authenticate': `Bearer realm="almanac", error="insufficient_scope", scope="${scope}"` },
+    },
+  );
 }
 
 /** Throws 401 for a call without a user (contract, Grant types). */
@@ -175,5 +189,7 @@ export function requireUser(call: CallContext): number {
 
 /** Throws 403 unless the account's plan has branching (design 3.3). */
 export function requireBranching(call: CallContext): void {
-  if (!call.branching) throw new ServiceError('forbidden', branchingNeeded, { label: branchingNeeded });
+  if (call.branching) return;
+  const problem = { code: 'not_in_plan', message: branchingNeeded, params: { feature: 'branching' } } as const;
+  throw new ServiceError('forbidden', problem, { label: branchingNeeded });
 }

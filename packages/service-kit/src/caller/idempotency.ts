@@ -35,7 +35,11 @@ export type Answer = { body: string; etag?: string };
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(header))
-    throw new ServiceError('bad_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
+    throw new ServiceError('bad_request', {
+      code: 'wrong_format',
+      message: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+      field: 'Idempotency-Key',
+    });
   return header;
 }
 
@@ -87,7 +91,12 @@ export async function findAnswer(sql: Sql, { owner, hash }: Keyed): Promise<Answ
   );
   const [found] = rows;
   if (!found) return undefined;
-  if (!found.same) throw validationFailed('Idempotency-Key was used before with another request.');
+  if (!found.same)
+    throw validationFailed({
+      code: 'key_reused',
+      message: 'Idempotency-Key was used before with another request.',
+      field: 'Idempotency-Key',
+    });
   return { body: found.body, ...(found.etag === null ? {} : { etag: found.etag }) };
 }
 

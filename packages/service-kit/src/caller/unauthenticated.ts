@@ -1,15 +1,16 @@
 // The 401 of the API: the contract's message as label, and the challenge of RFC 6750.
 import { ServiceError } from '../errors.ts';
+import type { ProblemCode } from '../problems.ts';
 
 const realm = 'Bearer realm="almanac"';
 
-const unauthenticated = (label: string, sentence: string, challenge: string) =>
-  new ServiceError('unauthenticated', sentence, { label, headers: { 'WWW-Authenticate': challenge } });
+const unauthenticated = (code: ProblemCode, label: string, message: string, challenge: string) =>
+  new ServiceError('unauthenticated', { code, message }, { label, headers: { 'WWW-Authenticate': challenge } });
 
 /** A request without a token: the challenge names no error (RFC 6750, 3.1). */
 export function missingToken(): ServiceError {
   const label = 'Tenant context not set';
-  return unauthenticated(label, label, realm);
+  return unauthenticated('missing_token', label, label, realm);
 }
 
 /**
@@ -17,10 +18,10 @@ export function missingToken(): ServiceError {
  * replace an invalid token by another one of the same kind, and repeat the call.
  */
 export function missingUser(label: string): ServiceError {
-  return unauthenticated(label, label, realm);
+  return unauthenticated('user_required', label, label, realm);
 }
 
-/** An invalid token. `label` has no double quote; `sentence` may say more. */
-export function invalidToken(label: string, sentence = label): ServiceError {
-  return unauthenticated(label, sentence, `${realm}, error="invalid_token", error_description="${label}"`);
+/** An invalid token. `label` has no double quote; `message` may say more. */
+export function invalidToken(code: ProblemCode, label: string, message = label): ServiceError {
+  return unauthenticated(code, label, message, `${realm}, error="invalid_token", error_description="${label}"`);
 }

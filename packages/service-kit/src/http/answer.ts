@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { toServiceError } from '../errors.ts';
 import type { Logger } from '../observability/logger.ts';
 import { toPostgresError } from '../postgres/errors.ts';
+import { stringifyWithParts } from './json-text.ts';
 
 /** The facts of a request while it is answered, where Express keeps its `locals`. */
 export type Locals = { requestId: string; route?: string; accountId?: number };
@@ -38,5 +39,5 @@ export function sendError(res: Answering, thrown: unknown, logger: Logger): void
   }
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   if (error.kind === 'unavailable' && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', '1');
-  sendJson(res, error.status, error.body);
+  sendText(res, error.status, stringifyWithParts(error.body));
 }

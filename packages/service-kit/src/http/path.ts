@@ -6,7 +6,8 @@ import { ServiceError } from '../errors.ts';
 export const apiPrefix = '/api/v1';
 
 /** The answer to an address that is not found. */
-export const addressNotFound = () => new ServiceError('not_found', 'There is nothing at this address.');
+export const addressNotFound = () =>
+  new ServiceError('not_found', { code: 'unknown_address', message: 'There is nothing at this address.' });
 
 /** The path of a URL, without its query. */
 export function pathOf(url = ''): string {

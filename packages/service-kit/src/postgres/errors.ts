@@ -205,10 +205,16 @@ export function toPostgresError(thrown: unknown): unknown {
   const unavailable = () =>
     new ServiceError('unavailable', 'The database is unavailable; try again.', { cause: thrown });
   if (state === undefined) return isConnectionLost(thrown) ? unavailable() : thrown;
-  if (isTooLong(thrown)) return new ServiceError('bad_request', answerTooLong, { cause: thrown });
-  if (isUniqueViolation(thrown)) return new ServiceError('already_exists', 'It exists already.', { cause: thrown });
+  if (isTooLong(thrown))
+    return new ServiceError('bad_request', { code: 'too_large', message: answerTooLong }, { cause: thrown });
+  if (isUniqueViolation(thrown))
+    return new ServiceError('already_exists', { code: 'taken', message: 'It exists already.' }, { cause: thrown });
   if (hasSqlClass(thrown, 'data_exception', 'integrity_constraint_violation', 'program_limit_exceeded'))
-    return new ServiceError('validation_failed', 'A value breaks a rule of the table.', { cause: thrown });
+    return new ServiceError(
+      'validation_failed',
+      { code: 'invalid', message: 'A value breaks a rule of the table.' },
+      { cause: thrown },
+    );
   if (endsConnection(thrown as DatabaseError) || /^(08|53|57P|58|25006)/.test(state)) return unavailable();
   if (isCancelled(thrown) || isLockTimeout(thrown) || isTransactionConflict(thrown))
     return new ServiceError('unavailable', 'The database was too busy to finish this; try again.', { cause: thrown });

@@ -92,7 +92,10 @@ function requireGateway(req: Request, res: Response, next: NextFunction): void {
     return;
   }
   res.setHeader('Connection', 'close');
-  throw new ServiceError('forbidden', 'The certificate of the connection is not one of gateway.');
+  throw new ServiceError('forbidden', {
+    code: 'missing_right',
+    message: 'The certificate of the connection is not one of gateway.',
+  });
 }
 
 // The facts of a finished request for its trace.
@@ -139,8 +142,23 @@ function createObserver({ service, logger, metrics, health }: HttpOptions) {
 function asHttpError(error: unknown): unknown {
   const status = (error as { status?: unknown })?.status;
   if (error instanceof ServiceError || typeof status !== 'number') return error;
-  if (status === 413) return new ServiceError('too_large', 'The body is larger than the limit.', { cause: error });
+  if (status === 413)
+    return new ServiceError(
+      'too_large',
+      { code: 'too_large', message: 'The body is larger than the limit.' },
+      { cause: error },
+    );
   if (status === 415)
-    return new ServiceError('unsupported_media_type', 'Send the body uncompressed.', { cause: error });
-  return status < 500 ? new ServiceError('bad_request', 'The request could not be read.', { cause: error }) : error;
+    return new ServiceError(
+      'unsupported_media_type',
+      { code: 'unsupported_media_type', message: 'Send the body uncompressed.' },
+      { cause: error },
+    );
+  return status < 500
+    ? new ServiceError(
+        'bad_request',
+        { code: 'malformed', message: 'The request could not be read.' },
+        { cause: error },
+      )
+    : error;
 }

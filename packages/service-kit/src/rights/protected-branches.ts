@@ -15,5 +15,8 @@ export function needsBranchAdministrator({ userId }: CallContext, act: string): 
     userId === undefined
       ? 'an application with the scope api:admin, or an administrator,'
       : 'an administrator of the branch or the account';
-  return new ServiceError('forbidden', `Only ${who} may ${act} on a protected branch.`);
+  return new ServiceError('forbidden', {
+    code: 'missing_right',
+    message: `Only ${who} may ${act} on a protected branch.`,
+  });
 }

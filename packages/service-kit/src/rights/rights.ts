@@ -149,15 +149,13 @@ export function missingRight(action: Action, where: Where): ServiceError {
     where.branchId === undefined ? undefined : 'its branch',
     'the account',
   ].filter((place) => place !== undefined);
-  return new ServiceError(
-    'forbidden',
-    `You need the right "${action}" on ${places.join(', ').replace(/, (?=[^,]*$)/, ' or ')}.`,
-  );
+  const message = `You need the right "${action}" on ${places.join(', ').replace(/, (?=[^,]*$)/, ' or ')}.`;
+  return new ServiceError('forbidden', { code: 'missing_right', message, params: { right: action } });
 }
 
 /** The 401 of a token whose user no longer exists (contract, Authentication failures). */
 export function unknownUser(): ServiceError {
-  return invalidToken('Invalid resource owner', 'The user of this token no longer exists.');
+  return invalidToken('unknown_user', 'Invalid resource owner', 'The user of this token no longer exists.');
 }
 
 /**

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { idSchema, idTextSchema } from '../api/input.ts';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { ProblemCode } from '../problems.ts';
 
 const keySchema = z
   .string()
@@ -41,24 +42,31 @@ export type TableReference =
   | { id: number; key?: string | undefined; branchId?: number | undefined }
   | { key: string; branchId: number };
 
+const refused = (code: ProblemCode, field: string, message: string) =>
+  new ServiceError('bad_request', { code, message, field });
+
 /** The table that a request names; 400 when it names none. */
 export function readTableReference(named: NamedTable): TableReference {
   const reference = findTableReference(named);
   if (reference) return reference;
-  throw new ServiceError('bad_request', 'table_definition_id is required, or table_definition_key with branch_id.');
+  throw refused(
+    'blank',
+    'table_definition_id',
+    'table_definition_id is required, or table_definition_key with branch_id.',
+  );
 }
 
 /** The same where a table may be left out. 400 for half of a reference. */
 export function findTableReference(named: NamedTable): TableReference | undefined {
   const { table_definition_id: id, table_definition_key: key, branch_id: branchId } = named;
   if (key !== undefined && branchId === undefined)
-    throw new ServiceError('bad_request', 'branch_id is required with table_definition_key.');
+    throw refused('blank', 'branch_id', 'branch_id is required with table_definition_key.');
   // As metadata derives keys from names.
   const normal = key?.normalize('NFKC');
   if (id !== undefined) return { id, key: normal, branchId };
   if (normal !== undefined && branchId !== undefined) return { key: normal, branchId };
   if (branchId === undefined) return undefined;
-  throw new ServiceError('bad_request', 'branch_id is taken together with table_definition_key.');
+  throw refused('incompatible', 'branch_id', 'branch_id is taken together with table_definition_key.');
 }
 
 /**
@@ -68,8 +76,9 @@ export function findTableReference(named: NamedTable): TableReference | undefine
 export function requireSameTable(reference: TableReference, table: { key: string; branch_id: number }): void {
   const { key = table.key, branchId = table.branch_id } = reference;
   if (key !== table.key || branchId !== table.branch_id)
-    throw new ServiceError(
-      'bad_request',
+    throw refused(
+      'incompatible',
+      'table_definition_id',
       'table_definition_id names another table than branch_id and table_definition_key.',
     );
 }

@@ -4,7 +4,7 @@
 import * as grpc from '@grpc/grpc-js';
 import type { CallClaims, ContextSigner } from '../caller/call-context.ts';
 import { timeLeft } from '../caller/deadline.ts';
-import { type ErrorKind, errorKinds, ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors.ts';
 import { addTraceContext, traceClientCall } from '../observability/tracing/calls.ts';
 import { tracing } from '../observability/tracing/tracing.ts';
 import type { ServiceTls } from '../tls/service-tls.ts';
@@ -19,6 +19,7 @@ import {
   type RpcServiceName,
   requestIdMetadataKey,
 } from './contract.ts';
+import { readErrorTrailer } from './error-trailer.ts';
 import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './streams.ts';
 import { channelCredentials } from './tls.ts';
 
@@ -214,14 +215,8 @@ function cancelOnAbort(signal: AbortSignal | undefined, call: grpc.Call): () => 
 
 function fromStatus(service: string, error: grpc.ServiceError): ServiceError {
   const details = error.metadata?.get(errorMetadataKey)[0];
-  if (Buffer.isBuffer(details)) {
-    const { kind, label, errors } = JSON.parse(details.toString()) as {
-      kind: ErrorKind;
-      label: string;
-      errors: string[];
-    };
-    if (kind in errorKinds) return new ServiceError(kind, errors, { label, cause: error });
-  }
+  const sent = Buffer.isBuffer(details) ? readErrorTrailer(details, error) : undefined;
+  if (sent) return sent;
   const away =
     error.code === grpc.status.UNAVAILABLE ||
     error.code === grpc.status.DEADLINE_EXCEEDED ||

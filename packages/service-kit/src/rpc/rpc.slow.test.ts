@@ -10,6 +10,7 @@ import {
 import { ServiceError } from '../errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import type { Problem } from '../problems.ts';
 import { type ClosableRpcClient, createRpcClient, isUnimplemented } from './client.ts';
 import type { RpcClient, RpcHandlers } from './contract.ts';
 import { createRpcServer, type RpcServer } from './server.ts';
@@ -35,6 +36,10 @@ describe('gRPC between services', () => {
   let left: (number | undefined)[] = [];
   const timeLeftOf = ({ answerBy }: CallContext) => answerBy && answerBy - performance.now();
 
+  const problems: Problem[] = [
+    { code: 'too_long', message: 'first problem', column: 'name', params: { maximum: 3 } },
+    { code: 'cycle', message: 'second problem', operation: 0, row: 7 },
+  ];
   const handlers: DataHandlers = {
     PlanDeployment: async (call) => {
       left.push(timeLeftOf(call));
@@ -42,7 +47,7 @@ describe('gRPC between services', () => {
       return {};
     },
     ApplyDeployment: async () => {
-      throw new ServiceError('validation_failed', ['first problem', 'second problem'], { label: 'Own label' });
+      throw new ServiceError('validation_failed', problems, { label: 'Own label' });
     },
     GetAppliedDeployment: async () => {
       throw new Error('column "secret" does not exist');
@@ -74,7 +79,8 @@ describe('gRPC between services', () => {
           received += request.chunk?.length ?? 0;
           load ||= request.options?.load_id ?? '';
           ends.set(load, 'reading');
-          if (load === 'refuse') throw new ServiceError('wrong_state', 'no loads now');
+          if (load === 'refuse')
+            throw new ServiceError('wrong_state', { code: 'wrong_state', message: 'no loads now' });
         }
       } catch (error) {
         ends.set(load, 'broken off');
@@ -85,7 +91,7 @@ describe('gRPC between services', () => {
     },
     ReadRejectedRows: async function* () {
       yield { chunk: Buffer.from('a') };
-      throw new ServiceError('not_found', 'no such table');
+      throw new ServiceError('not_found', { code: 'not_found', message: 'no such table' });
     },
     BulkRead: async function* (_call, _request, signal) {
       try {
@@ -151,6 +157,7 @@ describe('gRPC between services', () => {
       kind: 'validation_failed',
       label: 'Own label',
       errors: ['first problem', 'second problem'],
+      problems,
     });
   });
 

@@ -20,6 +20,7 @@ import {
   type RpcServiceName,
   requestIdMetadataKey,
 } from './contract.ts';
+import { writeErrorTrailer } from './error-trailer.ts';
 import { receiveStream, StreamSender, streamEndMetadataKey, withRawStreams } from './streams.ts';
 import { serverCredentials } from './tls.ts';
 
@@ -106,12 +107,19 @@ function wire<N extends RpcServiceName>(
   const requestIdOf = (call: AnyCall) => readRequestId(call.metadata.get(requestIdMetadataKey)[0]?.toString());
   const enter = async (call: AnyCall, requestId: string) => {
     const token = call.metadata.get(contextMetadataKey)[0]?.toString();
-    if (!token) throw new ServiceError('unauthenticated', 'The call context is missing.');
+    if (!token)
+      throw new ServiceError('unauthenticated', { code: 'invalid_token', message: 'The call context is missing.' });
     const context = await options.verifyContext(token, requestId, 'rpc');
     if (options.tls && !isCertificateOf(context.issuer, call.getAuthContext().sslPeerCertificate))
-      throw new ServiceError('forbidden', `The certificate of the connection is not one of ${context.issuer}.`);
+      throw new ServiceError('forbidden', {
+        code: 'missing_right',
+        message: `The certificate of the connection is not one of ${context.issuer}.`,
+      });
     if (!callers.includes(context.issuer))
-      throw new ServiceError('forbidden', `${context.issuer} may not call ${name}.`);
+      throw new ServiceError('forbidden', {
+        code: 'missing_right',
+        message: `${context.issuer} may not call ${name}.`,
+      });
     const address = call.metadata.get(addressMetadataKey)[0]?.toString().slice(0, 64);
     return { ...context, ...(address ? { address } : {}), answerBy: answerByOf(call) };
   };
@@ -199,19 +207,6 @@ function drained(call: AnyCall, signal: AbortSignal): Promise<void> {
 
 function statusOf(error: ServiceError): grpc.StatusObject & { name: string } {
   const metadata = new grpc.Metadata();
-  const details = { kind: error.kind, label: error.label, errors: fit(error.errors) };
-  metadata.set(errorMetadataKey, Buffer.from(JSON.stringify(details)));
+  metadata.set(errorMetadataKey, writeErrorTrailer(error));
   return { name: error.kind, code: errorKinds[error.kind].grpc, details: error.label, metadata };
-}
-
-// Trailers have a size limit: a list of thousands of problems is cut.
-function fit(errors: string[]): string[] {
-  const kept: string[] = [];
-  let size = 0;
-  for (const error of errors) {
-    size += error.length * 4;
-    if (size > 24_000) return [...kept, `… and ${errors.length - kept.length} more.`];
-    kept.push(error);
-  }
-  return kept;
 }

@@ -2,6 +2,7 @@
 // instant is an ISO 8601 date and time, in the extended or the basic form. Times have whole
 // milliseconds.
 import { z } from 'zod';
+import { rule } from '../problems.ts';
 
 const offset = '(?:Z|[+-](?:[01]\\d|2[0-3])(?::?[0-5]\\d)?)';
 const form = (dash: string, colon: string) =>
@@ -54,13 +55,14 @@ function minutesOf(zone: string): number {
 /** A day of the calendar, years 0001 to 9999: PostgreSQL has no year 0. */
 export const daySchema = z.iso
   .date({ error: 'must be a date, YYYY-MM-DD', abort: true })
-  .refine((text) => !text.startsWith('0000'), { error: 'must be a date, YYYY-MM-DD' });
+  .refine((text) => !text.startsWith('0000'), rule('wrong_format', 'must be a date, YYYY-MM-DD'));
 
 /** An instant with its offset, which makes it unambiguous. The output has the form of answers. */
 export const instantSchema = z
   .string()
-  .refine((text) => saysOffset.test(text) && readInstant(text) !== undefined, {
-    error: 'must be an ISO 8601 date and time with Z or an offset (in an address, + is written %2B)',
-  })
+  .refine(
+    (text) => saysOffset.test(text) && readInstant(text) !== undefined,
+    rule('wrong_format', 'must be an ISO 8601 date and time with Z or an offset (in an address, + is written %2B)'),
+  )
   .transform((text) => (readInstant(text) as Date).toISOString())
   .meta({ type: 'string', format: 'date-time' });

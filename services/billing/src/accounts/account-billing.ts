@@ -91,6 +91,12 @@ export async function readAccountBilling(sql: Sql, accountId: number): Promise<A
 /** The plan of that name; 422 when there is none. */
 export function requirePlan(plan: string): PlanName {
   const known = planNames.find((name) => name === plan);
-  if (!known) throw validationFailed(`Plan must be one of ${planNames.join(', ')}`);
+  if (!known)
+    throw validationFailed({
+      code: 'not_in_list',
+      message: `Plan must be one of ${planNames.join(', ')}`,
+      field: 'plan',
+      params: { allowed: planNames },
+    });
   return known;
 }

@@ -9,6 +9,7 @@ import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { announceAct, updatedAct } from '@almanac/service-kit/messaging/audit';
 import { announce } from '@almanac/service-kit/messaging/outbox';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { BillingContext } from '../context.ts';
 import { booksNotOpen, periodStartSql, readAccountBilling, requirePlan } from './account-billing.ts';
 import {
@@ -35,7 +36,10 @@ export async function updateAccountBilling(
 ): Promise<AccountBilling> {
   const named = namedChanges(changes);
   if (call.issuer !== 'operator' && Object.keys(named).some((name) => name !== 'overage_enabled'))
-    throw new ServiceError('forbidden', 'Only an operator may change plan, status, allowance and storage.');
+    throw new ServiceError('forbidden', {
+      code: 'missing_right',
+      message: 'Only an operator may change plan, status, allowance and storage.',
+    });
   return withTransaction(ctx.pool, async (sql) => {
     const before = await lockBooks(sql, call.accountId);
     if (!before) throw booksNotOpen();
@@ -182,17 +186,39 @@ function namedChanges(changes: UpdateRequest): Changes {
 // The event of an operator's changes; undefined when only overage changes. Throws 422 with all
 // problems.
 function readOperatorEvent(present: Books, changes: Changes): NewBillingEvent | undefined {
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   const { overdue_since: since, allowance, storage_bytes: storage } = changes;
   const status = changes.billing_status ?? (since ? 'overdue' : undefined);
   const known = billingStatuses.find((name) => name === (status ?? present.billing_status));
-  if (!known) problems.push(`Billing status must be one of ${billingStatuses.join(', ')}`);
-  if (since && Number.isNaN(Date.parse(since))) problems.push('Overdue since must be an ISO 8601 time');
-  if (since && known !== 'overdue') problems.push('Overdue since goes with the status overdue only');
+  if (!known)
+    problems.push({
+      code: 'not_in_list',
+      message: `Billing status must be one of ${billingStatuses.join(', ')}`,
+      field: 'billing_status',
+      params: { allowed: billingStatuses },
+    });
+  if (since && Number.isNaN(Date.parse(since)))
+    problems.push({ code: 'wrong_format', message: 'Overdue since must be an ISO 8601 time', field: 'overdue_since' });
+  if (since && known !== 'overdue')
+    problems.push({
+      code: 'incompatible',
+      message: 'Overdue since goes with the status overdue only',
+      field: 'overdue_since',
+    });
   if (allowance !== undefined && (!Number.isSafeInteger(allowance) || allowance < 0))
-    problems.push('Allowance must be a whole number, zero or more');
+    problems.push({
+      code: 'out_of_range',
+      message: 'Allowance must be a whole number, zero or more',
+      field: 'allowance',
+      params: { minimum: 0 },
+    });
   if (storage !== undefined && (!Number.isSafeInteger(storage) || storage < 0))
-    problems.push('Storage bytes must be a whole number, zero or more');
+    problems.push({
+      code: 'out_of_range',
+      message: 'Storage bytes must be a whole number, zero or more',
+      field: 'storage_bytes',
+      params: { minimum: 0 },
+    });
   if (problems.length > 0) throw validationFailed(problems);
   const event: Omit<BillingEvent, 'occurred_at' | 'source'> = {
     billing_status: status === undefined ? null : (known ?? null),

@@ -59,7 +59,12 @@ export async function reserveCalls(
   call: Pick<CallContext, 'accountId'>,
   request: Pick<ReserveRequest, 'gateway_id' | 'wanted'>,
 ): Promise<ReserveResponse> {
-  if (!/^[\w.:-]{1,100}$/.test(request.gateway_id)) throw new ServiceError('bad_request', 'gateway_id is malformed.');
+  if (!/^[\w.:-]{1,100}$/.test(request.gateway_id))
+    throw new ServiceError('bad_request', {
+      code: 'wrong_format',
+      message: 'gateway_id is malformed.',
+      field: 'gateway_id',
+    });
   const wanted = Math.min(Math.max(request.wanted, 1), maxLease);
   const sql = pgSql(ctx.pool);
   const values = [call.accountId, wanted, request.gateway_id, ctx.leaseSeconds];

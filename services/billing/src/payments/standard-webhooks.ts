@@ -37,7 +37,12 @@ export function createStandardWebhooks(secrets: readonly string[]): PaymentProvi
     const json = parseJsonBody(body);
     const { type, timestamp } = readParameters(messageSchema, json);
     const occurredAt = new Date(timestamp);
-    if (occurredAt.getTime() > Date.now() + toleranceMs) throw refused('timestamp lies in the future.');
+    if (occurredAt.getTime() > Date.now() + toleranceMs)
+      throw new ServiceError('bad_request', {
+        code: 'out_of_range',
+        message: 'timestamp lies in the future.',
+        field: 'timestamp',
+      });
     const event = { id, type, occurredAt };
     const billingStatus = Object.hasOwn(statusOf, type) ? statusOf[type] : undefined;
     if (billingStatus) {
@@ -56,8 +61,6 @@ export function createStandardWebhooks(secrets: readonly string[]): PaymentProvi
   };
 }
 
-const refused = (problem: string) => new ServiceError('bad_request', problem);
-
 // The error does not say which part is invalid: a sender that can't sign must not learn it.
 function requireSignature(keys: readonly Webhook[], headers: IncomingHttpHeaders, body: Buffer): string {
   const part = (name: string) => String(headers[`webhook-${name}`] ?? '');
@@ -69,7 +72,10 @@ function requireSignature(keys: readonly Webhook[], headers: IncomingHttpHeaders
   // Without a dot in the id no other split of the signed text into id, time and body is possible.
   const isWellFormed = /^[\w-]{1,128}$/.test(signed['webhook-id']) && /^\d{1,12}$/.test(signed['webhook-timestamp']);
   if (!isWellFormed || !keys.some((key) => verifies(key, body, signed)))
-    throw refused('The signature of the message is not valid.');
+    throw new ServiceError('bad_request', {
+      code: 'invalid_signature',
+      message: 'The signature of the message is not valid.',
+    });
   return signed['webhook-id'];
 }
 

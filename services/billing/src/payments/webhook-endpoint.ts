@@ -40,9 +40,13 @@ const limitRate = (limiter: RateLimiterMemory) => async (req: Request, _res: Res
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
     const seconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
-    throw new ServiceError('too_many_requests', 'Too many messages from this network; send them again later.', {
-      headers: { 'Retry-After': String(seconds) },
-    });
+    throw new ServiceError(
+      'too_many_requests',
+      { code: 'too_many_requests', message: 'Too many messages from this network; send them again later.' },
+      {
+        headers: { 'Retry-After': String(seconds) },
+      },
+    );
   }
   next();
 };

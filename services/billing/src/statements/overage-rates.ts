@@ -2,6 +2,7 @@
 // reproducible.
 import { validationFailed } from '@almanac/service-kit/errors';
 import { pgSql } from '@almanac/service-kit/postgres/database';
+import type { Problem } from '@almanac/service-kit/problems';
 import { requirePlan } from '../accounts/account-billing.ts';
 import type { BillingContext } from '../context.ts';
 
@@ -25,13 +26,25 @@ export async function listOverageRates(ctx: Pick<BillingContext, 'pool'>): Promi
 /** Adds a rate that applies from `valid_from` on, by default from now. 422 with all problems. */
 export async function addOverageRate(ctx: Pick<BillingContext, 'pool'>, rate: NewRate): Promise<OverageRate> {
   const plan = requirePlan(rate.plan);
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   if (!Intl.supportedValuesOf('currency').includes(rate.currency))
-    problems.push('Currency must be a code of ISO 4217 such as EUR');
+    problems.push({
+      code: 'not_in_list',
+      message: 'Currency must be a code of ISO 4217 such as EUR',
+      field: 'currency',
+    });
   if (!/^\d{1,8}(\.\d{1,4})?$/.test(rate.price_per_1000))
-    problems.push('Price per 1000 must be a decimal number with at most 4 decimals, zero or more');
+    problems.push({
+      code: 'wrong_format',
+      message: 'Price per 1000 must be a decimal number with at most 4 decimals, zero or more',
+      field: 'price_per_1000',
+    });
   if (rate.valid_from !== '' && !(Date.parse(rate.valid_from) > Date.now() - 60_000))
-    problems.push('Valid from must be an ISO 8601 time that is not past');
+    problems.push({
+      code: 'out_of_range',
+      message: 'Valid from must be an ISO 8601 time that is not past',
+      field: 'valid_from',
+    });
   if (problems.length > 0) throw validationFailed(problems);
   const { rows } = await pgSql(ctx.pool)(
     `insert into overage_rate (plan, currency, price_per_1000, valid_from)

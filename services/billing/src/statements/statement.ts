@@ -59,8 +59,18 @@ export async function readMonth(sql: Sql, wanted: string | undefined): Promise<s
   const { rows } = await sql(`select to_char(${periodStartSql}, 'YYYY-MM') as month`);
   const present: string = rows[0]?.month;
   const month = wanted ?? present;
-  if (!monthPattern.test(month)) throw new ServiceError('bad_request', 'month must be a month, YYYY-MM.');
-  if (month > present) throw new ServiceError('bad_request', 'month must not be after the present one.');
+  if (!monthPattern.test(month))
+    throw new ServiceError('bad_request', {
+      code: 'wrong_format',
+      message: 'month must be a month, YYYY-MM.',
+      field: 'month',
+    });
+  if (month > present)
+    throw new ServiceError('bad_request', {
+      code: 'out_of_range',
+      message: 'month must not be after the present one.',
+      field: 'month',
+    });
   return month;
 }
 

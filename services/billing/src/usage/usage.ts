@@ -37,7 +37,11 @@ export async function listUsage(
   list: ListQuery,
 ): Promise<Page<Usage>> {
   if (range.from !== undefined && range.to !== undefined && range.from > range.to)
-    throw new ServiceError('bad_request', 'from must not be after to.');
+    throw new ServiceError('bad_request', {
+      code: 'out_of_range',
+      message: 'from must not be after to.',
+      field: 'from',
+    });
   const from = range.from ?? (range.to === undefined ? await firstDayOfMonth(ctx) : undefined);
   const day = { ...(from && { gte: new Date(from) }), ...(range.to && { lte: new Date(range.to) }) };
   const where = { account_id: call.accountId, day, ...prismaWhere(list.conditions) };

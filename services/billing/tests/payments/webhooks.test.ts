@@ -4,6 +4,7 @@ import { limits } from '@almanac/service-kit/limits';
 import type { Service } from '@almanac/service-kit/process/run';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import { createServiceDatabase } from '@almanac/testkit/postgres/service-database';
 import { waitLonger } from '@almanac/testkit/time-limits';
@@ -143,7 +144,7 @@ describe('a forged message', () => {
     const answer = await send(message(accountId));
     expect([answer.status, await answer.json()]).toEqual([
       400,
-      { error: 'Bad request', errors: ['The signature of the message is not valid.'] },
+      refusal('Bad request', 'invalid_signature', 'The signature of the message is not valid.'),
     ]);
     expect(await billingOf(accountId)).toMatchObject({ billing_status: 'current' });
   });
@@ -179,7 +180,11 @@ describe('a malformed signed message', () => {
   ])('is refused: %s', async (_case, body) => {
     const answer = await send(signedText(older, body));
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toEqual({ error: 'Bad request', errors: expect.any(Array) });
+    expect(await answer.json()).toEqual({
+      error: 'Bad request',
+      errors: expect.any(Array),
+      problems: expect.any(Array),
+    });
   });
 });
 
@@ -224,7 +229,7 @@ describe('the endpoint', () => {
     const answer = await fetch(closed.url, { method: 'POST', body, headers });
     expect([answer.status, await answer.json()]).toEqual([
       404,
-      { error: 'Not found', errors: ['There is nothing at this address.'] },
+      refusal('Not found', 'unknown_address', 'There is nothing at this address.'),
     ]);
   });
 });

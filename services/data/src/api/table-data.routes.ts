@@ -1,9 +1,10 @@
 // The routes of rows: /table_data. Each reads its input, calls one function, and answers.
 import type { IncomingHttpHeaders } from 'node:http';
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
-import { JsonText, type Route, route } from '@almanac/service-kit/api/route';
+import { type Route, route } from '@almanac/service-kit/api/route';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { JsonText } from '@almanac/service-kit/http/json-text';
 import { limits } from '@almanac/service-kit/limits';
 import { readTableReference, tableInBody, tableInQuery } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
@@ -51,7 +52,12 @@ function answerText({ body, etag }: Answer, response: Response, status?: 201): J
 function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
   const header = headers['exact-numbers'];
   if (header !== undefined && header !== 'true' && header !== 'false')
-    throw new ServiceError('bad_request', 'Exact-Numbers must be true or false.');
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: 'Exact-Numbers must be true or false.',
+      field: 'Exact-Numbers',
+      params: { allowed: ['true', 'false'] },
+    });
   return header === 'true' || query.exact_numbers === true;
 }
 
@@ -68,8 +74,18 @@ function readIfMatch(header: string | undefined): number[] | undefined {
 function readCondition(headers: IncomingHttpHeaders) {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (noneMatch === undefined) return { exists: match === undefined ? undefined : true, versions: readIfMatch(match) };
-  if (noneMatch.trim() !== '*') throw new ServiceError('bad_request', 'If-None-Match must be *.');
-  if (match !== undefined) throw new ServiceError('bad_request', 'Send If-Match or If-None-Match, not both.');
+  if (noneMatch.trim() !== '*')
+    throw new ServiceError('bad_request', {
+      code: 'wrong_format',
+      message: 'If-None-Match must be *.',
+      field: 'If-None-Match',
+    });
+  if (match !== undefined)
+    throw new ServiceError('bad_request', {
+      code: 'incompatible',
+      message: 'Send If-Match or If-None-Match, not both.',
+      field: 'If-None-Match',
+    });
   return { exists: false, versions: undefined };
 }
 

@@ -1,6 +1,7 @@
 // What requests for rows send and get: the schemas that check requests and make the OpenAPI
 // document.
 import { limits } from '@almanac/service-kit/limits';
+import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import { type Channel, channels } from '../rows/origin.ts';
 
@@ -145,7 +146,7 @@ export const sortModelSchema = z.unknown().meta({
 const noColumns = (why: string) =>
   z
     .array(z.unknown())
-    .refine((list) => list.length === 0, `must be empty: ${why}`)
+    .refine((list) => list.length === 0, rule('not_allowed', `must be empty: ${why}`))
     .optional()
     .meta({ maxItems: 0, description: `As AG Grid sends it; ${why}.` });
 export const gridGrouping = {
@@ -155,7 +156,7 @@ export const gridGrouping = {
   pivotCols: noColumns('rows are not pivoted'),
   pivotMode: z
     .boolean()
-    .refine((mode) => !mode, 'must be false: rows are not pivoted')
+    .refine((mode) => !mode, rule('not_allowed', 'must be false: rows are not pivoted'))
     .optional()
     .meta({ const: false, description: 'As AG Grid sends it; rows are not pivoted.' }),
 };

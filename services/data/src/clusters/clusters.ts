@@ -32,7 +32,10 @@ export class Clusters {
     const cluster = this.all.find((each) => each.name === name);
     if (cluster) return cluster;
     const names = this.all.map((each) => each.name).join(', ');
-    throw new ServiceError('bad_request', `There is no cluster ${name}; there are: ${names}.`);
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: `There is no cluster ${name}; there are: ${names}.`,
+    });
   }
 
   /**

@@ -56,7 +56,8 @@ async function requireNoErasure({ context }: Cluster, accountId: number): Promis
   const { rows } = await pgSql(context.pools.quiet)('select true from account_erasure where account_id = $1::int', [
     accountId,
   ]);
-  if (rows.length > 0) throw new ServiceError('wrong_state', `Account ${accountId} is being erased.`);
+  if (rows.length > 0)
+    throw new ServiceError('wrong_state', { code: 'wrong_state', message: `Account ${accountId} is being erased.` });
 }
 
 /**
@@ -68,7 +69,10 @@ export async function lockMove(home: Cluster, accountId: number): Promise<() => 
   const { sql } = side(client);
   if (!(await tryLockMove(sql, accountId))) {
     client.release();
-    throw new ServiceError('wrong_state', `Account ${accountId} is being moved already.`);
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: `Account ${accountId} is being moved already.`,
+    });
   }
   return async () => {
     await unlockMove(sql, accountId).then(

@@ -12,6 +12,7 @@ import {
   isLockTimeout,
   isMissingTable,
 } from '@almanac/service-kit/postgres/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { Change } from '@almanac/service-kit/text/difference';
 import type pg from 'pg';
 import { requireResident } from '../clusters/account-placement.ts';
@@ -122,7 +123,7 @@ async function plan(
     text: 'select true from deployed_table where branch_id = $1::int and account_id <> $2::int limit 1',
     values: [branchId, accountId],
   });
-  if (foreignBranch.length > 0) throw new ServiceError('not_found', 'Branch not found');
+  if (foreignBranch.length > 0) throw new ServiceError('not_found', { code: 'not_found', message: 'Branch not found' });
   const catalogued = { branch, elsewhere: new Set(elsewhere.map((row) => row.id)) };
   const change = planBranch(branchId, tables, catalogued, removals);
   const [row] = await read({ text: "select nextval('deployed_revision') as revision", values: [] });
@@ -292,7 +293,10 @@ export async function applyDeployment(
     return done.plan;
   } catch (error) {
     if (!isCopyFailure(error)) throw error;
-    throw validationFailed('Rows changed while they were copied, or break rules of the copy; try again.');
+    throw validationFailed({
+      code: 'blocked',
+      message: 'Rows changed while they were copied, or break rules of the copy; try again.',
+    });
   }
 }
 
@@ -375,7 +379,11 @@ const targetsOf = (table: WantedTable): number[] =>
 function requireNoBlockers({ diffs }: DeploymentPlan): void {
   const problems = diffs.flatMap((diff) =>
     diff.blockers.map(
-      ({ message, rows }) => `${diff.name}: ${message}${rows > 0 ? ` (${rows} ${rows === 1 ? 'row' : 'rows'})` : ''}`,
+      ({ message, rows }): Problem => ({
+        code: 'blocked',
+        message: `${diff.name}: ${message}${rows > 0 ? ` (${rows} ${rows === 1 ? 'row' : 'rows'})` : ''}`,
+        params: { table: diff.name, rows },
+      }),
     ),
   );
   if (problems.length > 0) throw validationFailed(problems);

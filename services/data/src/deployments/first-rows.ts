@@ -6,6 +6,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Sql } from '@almanac/service-kit/postgres/database';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { Rights } from '@almanac/service-kit/rights/rights';
 import type { Pools } from '../postgres/pools.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
@@ -156,7 +157,10 @@ const refusal = (originalId: number) =>
 
 /** Throws 403 when rows would be copied that may not be viewed. */
 export function requireVisible({ refused, pairOf }: FirstRows): void {
-  const problems = [...refused].map(([lineageId, sentence]) => `${pairOf(lineageId).wanted.name}: ${sentence}`);
+  const problems = [...refused].map(([lineageId, sentence]): Problem => {
+    const message = `${pairOf(lineageId).wanted.name}: ${sentence}`;
+    return { code: 'missing_right', message, params: { right: 'view' } };
+  });
   if (problems.length > 0) throw new ServiceError('forbidden', problems);
 }
 

@@ -3,6 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import type { Problem } from '@almanac/service-kit/problems';
 import type pg from 'pg';
 import { requireResident } from '../clusters/account-placement.ts';
 import { lockBranch } from '../postgres/advisory-locks.ts';
@@ -46,7 +47,11 @@ export function dropTable(
     if (referring.length > 0)
       throw validationFailed(
         [...new Set(referring.map(({ from }) => from.name))].map(
-          (name) => `${table.name} is still referred to by ${name}.`,
+          (name): Problem => ({
+            code: 'still_referenced',
+            message: `${table.name} is still referred to by ${name}.`,
+            params: { table: name },
+          }),
         ),
       );
     const byLineage = new Map(branch.map((each) => [each.lineage_id, each]));

@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { isForeignKeyViolation } from '@almanac/service-kit/postgres/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { requireResident } from '../clusters/account-placement.ts';
 import { lockBranch } from '../postgres/advisory-locks.ts';
 import type { Pools } from '../postgres/pools.ts';
@@ -68,22 +69,23 @@ async function isInService(sql: Sql, accountId: number, tableDefinitionId: numbe
   return rows.length > 0;
 }
 
-function findProblems(table: DeployedTable, branch: DeployedTable[]): string[] {
-  const problems: string[] = [];
+function findProblems(table: DeployedTable, branch: DeployedTable[]): Problem[] {
+  const problems: Problem[] = [];
   if (
     branch.some(
       (each) => each.lineage_id === table.lineage_id || each.table_definition_id === table.table_definition_id,
     )
   )
-    problems.push(`${table.name} is in service again, as another table.`);
+    problems.push({ code: 'taken', message: `${table.name} is in service again, as another table.` });
   else if (branch.some((each) => each.key === table.key))
-    problems.push(`Another table with the key ${table.key} is in service.`);
+    problems.push({ code: 'taken', message: `Another table with the key ${table.key} is in service.` });
   for (const foreignKey of table.structure.foreign_keys) {
     const target = [...branch, table].find((each) => each.lineage_id === foreignKey.target_lineage_id);
     const name = getColumn(table.structure, foreignKey.columns[0] as number).name;
-    if (!target) problems.push(`${name} refers to a table that is no longer in service.`);
+    const refuse = (message: string) => problems.push({ code: 'invalid_reference', message, column: name });
+    if (!target) refuse(`${name} refers to a table that is no longer in service.`);
     else if (!hasSameKey(table, foreignKey, target))
-      problems.push(`${name} refers to ${target.name}, whose primary key has changed.`);
+      refuse(`${name} refers to ${target.name}, whose primary key has changed.`);
   }
   return problems;
 }
@@ -118,6 +120,9 @@ async function makeObject(sql: Sql, { name }: DeployedTable, create: string): Pr
     await sql(create);
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;
-    throw validationFailed(`Rows of ${name} refer to rows that no longer exist.`);
+    throw validationFailed({
+      code: 'blocked',
+      message: `Rows of ${name} refer to rows that no longer exist.`,
+    });
   }
 }

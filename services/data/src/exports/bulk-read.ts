@@ -97,10 +97,12 @@ async function planSelects(sql: Sql, table: DeployedTable, { mark, ...plan }: Pl
 async function requireHistory(sql: Sql, table: DeployedTable, mark: string): Promise<void> {
   const found = await findAnswerability(sql, table, mark);
   if (found?.lost)
-    throw new ServiceError(
-      'bad_request',
-      `What changed in ${table.name} is known since ${found.since.toISOString()} only; make a full export and go on from its mark.`,
-    );
+    throw new ServiceError('bad_request', {
+      code: 'out_of_range',
+      message: `What changed in ${table.name} is known since ${found.since.toISOString()} only; make a full export and go on from its mark.`,
+      field: 'high_water_mark',
+      params: { minimum: found.since.toISOString() },
+    });
 }
 
 async function open(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
@@ -113,19 +115,44 @@ async function open(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
 
 function readRequest({ pattern, highWaterMark, asOf, forEditing }: ReadRequest): Plan {
   if (forEditing && (pattern !== 'full' || asOf !== ''))
-    throw new ServiceError('bad_request', 'for_editing goes with the pattern full and without as_of.');
+    throw new ServiceError('bad_request', {
+      code: 'incompatible',
+      message: 'for_editing goes with the pattern full and without as_of.',
+      field: 'for_editing',
+    });
   if (forEditing) return { forEditing };
   if (pattern === 'full') return readAsOf(asOf);
-  if (pattern !== 'incremental') throw new ServiceError('bad_request', 'pattern must be full or incremental.');
+  if (pattern !== 'incremental')
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: 'pattern must be full or incremental.',
+      field: 'pattern',
+      params: { allowed: ['full', 'incremental'] },
+    });
   const mark = readInstant(highWaterMark);
-  if (mark === undefined) throw new ServiceError('bad_request', 'high_water_mark must be an ISO 8601 date and time.');
-  if (asOf !== '') throw new ServiceError('bad_request', 'as_of goes with the pattern full only.');
+  if (mark === undefined)
+    throw new ServiceError('bad_request', {
+      code: 'wrong_format',
+      message: 'high_water_mark must be an ISO 8601 date and time.',
+      field: 'high_water_mark',
+    });
+  if (asOf !== '')
+    throw new ServiceError('bad_request', {
+      code: 'incompatible',
+      message: 'as_of goes with the pattern full only.',
+      field: 'as_of',
+    });
   return { mark: mark.toISOString() };
 }
 
 function readAsOf(text: string): Pick<Plan, 'asOf'> {
   if (text === '') return {};
   const read = asOfSchema.safeParse(text);
-  if (!read.success) throw new ServiceError('bad_request', 'as_of must be an ISO 8601 date and time with its offset.');
+  if (!read.success)
+    throw new ServiceError('bad_request', {
+      code: 'wrong_format',
+      message: 'as_of must be an ISO 8601 date and time with its offset.',
+      field: 'as_of',
+    });
   return { asOf: read.data };
 }

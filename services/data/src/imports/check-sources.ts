@@ -18,7 +18,11 @@ export async function checkColumnSources(
   { columns, sources, ...style }: CheckColumnSourcesRequest__Output,
 ): Promise<string[]> {
   if (columns.length > limits.columnsPerTable || sources.length > limits.columnsPerTable)
-    throw new ServiceError('bad_request', `At most ${limits.columnsPerTable} columns.`);
+    throw new ServiceError('bad_request', {
+      code: 'too_many',
+      message: `At most ${limits.columnsPerTable} columns.`,
+      params: { maximum: limits.columnsPerTable },
+    });
   const byName = new Map(columns.map((column) => [column.name, readWantedColumn(column)]));
   const problems: string[] = [];
   const defaults: { column: Column; reading: CellReading }[] = [];

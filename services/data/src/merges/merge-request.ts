@@ -16,8 +16,13 @@ export type MergeRequest = {
 export function readMergeRequest(request: MergeRequest): MergeRequest {
   const { merge_id, pairs } = request;
   if (merge_id === '' || merge_id.length > 200 || merge_id.includes('\u0000'))
-    throw new ServiceError('bad_request', 'merge_id must be 1 to 200 characters.');
+    throw new ServiceError('bad_request', {
+      code: 'wrong_format',
+      message: 'merge_id must be 1 to 200 characters.',
+      field: 'merge_id',
+    });
   const ids = pairs.flatMap(({ source_table_id, target_table_id }) => [source_table_id, target_table_id]);
-  if (new Set(ids).size < ids.length) throw new ServiceError('bad_request', 'A table is named twice.');
+  if (new Set(ids).size < ids.length)
+    throw new ServiceError('bad_request', { code: 'given_twice', message: 'A table is named twice.' });
   return request;
 }

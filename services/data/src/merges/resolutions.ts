@@ -30,7 +30,12 @@ export const rowItself = 0;
 
 const readSide = ({ resolution }: GivenResolution): Side => {
   if (resolution !== 'source' && resolution !== 'target')
-    throw new ServiceError('bad_request', 'resolution must be source or target.');
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: 'resolution must be source or target.',
+      field: 'resolution',
+      params: { allowed: ['source', 'target'] },
+    });
   return resolution;
 };
 

@@ -5,6 +5,7 @@ import { ExactNumber } from '@almanac/service-kit/api/json-body';
 import { plainNumber } from '@almanac/service-kit/api/plain-number';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import { type Place, type Problem, type ProblemCode, withoutRepeated } from '@almanac/service-kit/problems';
 import { type Field, fieldsOf } from '../rows/fields.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { isDate } from '../values/dates.ts';
@@ -26,12 +27,15 @@ const isJsonObject = (value: unknown): value is JsonObject =>
 export function planGrid(table: Pick<DeployedTable, 'structure'>, request: GridRequest): PagePlan {
   const reader = new GridReader(fieldsOf(table));
   const { startRow, endRow } = request;
-  if (endRow <= startRow) reader.problem('endRow must be greater than startRow.');
+  if (endRow <= startRow) reader.problem('out_of_range', 'endRow must be greater than startRow.', { field: 'endRow' });
   else if (endRow - startRow > limits.gridRows)
-    reader.problem(`At most ${limits.gridRows} rows may be asked for at once.`);
+    reader.problem('out_of_range', `At most ${limits.gridRows} rows may be asked for at once.`, {
+      field: 'endRow',
+      params: { maximum: startRow + limits.gridRows },
+    });
   const filter = reader.readFilterModel(request.filterModel);
   const sorts = reader.readSortModel(request.sortModel);
-  if (reader.problems.length > 0) throw new ServiceError('bad_request', [...new Set(reader.problems)]);
+  if (reader.problems.length > 0) throw new ServiceError('bad_request', withoutRepeated(reader.problems));
   return {
     filter,
     sorts,
@@ -78,8 +82,10 @@ const dateFamilies = new Set(['date', 'instant']);
 const everyRow: Filter = { all: [] };
 const tooManyConditions = `At most ${limits.filterConditions} filter conditions may be given.`;
 
+const inFilter = (field?: Field): Place => ({ field: 'filterModel', ...(field && { column: field.name }) });
+
 class GridReader {
-  readonly problems: string[] = [];
+  readonly problems: Problem[] = [];
   private readonly fields: Map<string, Field>;
   private conditions = 0;
 
@@ -87,88 +93,107 @@ class GridReader {
     this.fields = fields;
   }
 
-  problem(sentence: string): void {
-    if (this.problems.length < limits.problems) this.problems.push(sentence);
+  problem(code: ProblemCode, message: string, place: Place): void {
+    if (this.problems.length < limits.problems) this.problems.push({ code, message, ...place });
   }
 
   readFilterModel(model: unknown): Filter {
     if (model === undefined || model === null) return everyRow;
-    if (!isJsonObject(model)) return this.fail('filterModel must be an object.');
+    if (!isJsonObject(model)) return this.fail('wrong_type', 'filterModel must be an object.');
     const names = Object.keys(model);
-    if (names.length > limits.filterConditions) return this.fail(tooManyConditions);
+    if (names.length > limits.filterConditions) return this.fail('too_many', tooManyConditions);
     const filters = names.map((name) => {
       const field = this.findField('filterModel', name);
       return field ? this.readFilter(field, model[name]) : everyRow;
     });
-    if (this.conditions > limits.filterConditions) this.problem(tooManyConditions);
+    if (this.conditions > limits.filterConditions) this.fail('too_many', tooManyConditions);
     return { all: filters };
   }
 
   readSortModel(model: unknown): Sort[] {
     if (model === undefined || model === null) return [];
     if (!Array.isArray(model)) {
-      this.problem('sortModel must be an array.');
-      return [];
+      return this.failSort('wrong_type', 'sortModel must be an array.');
     }
     if (model.length > limits.sorts) {
-      this.problem(`At most ${limits.sorts} sorts may be given.`);
-      return [];
+      return this.failSort('too_many', `At most ${limits.sorts} sorts may be given.`);
     }
     return model.flatMap((item: unknown) => this.readSort(item));
   }
 
   private readSort(item: unknown): Sort[] {
-    if (!isJsonObject(item)) return this.failWith('Each item of sortModel must be an object {colId, sort}.', []);
+    if (!isJsonObject(item))
+      return this.failSort('wrong_type', 'Each item of sortModel must be an object {colId, sort}.');
     const unknown = Object.keys(item).find((key) => key !== 'colId' && key !== 'sort' && key !== 'type');
-    if (unknown !== undefined) this.problem(`sortModel: ${show(unknown)} is not a known property.`);
-    if (typeof item.colId !== 'string') return this.failWith('sortModel: colId must be a column name.', []);
+    if (unknown !== undefined)
+      this.failSort('unknown_property', `sortModel: ${show(unknown)} is not a known property.`);
+    if (typeof item.colId !== 'string') return this.failSort('wrong_type', 'sortModel: colId must be a column name.');
     const field = this.findField('sortModel', item.colId);
     const { sort: direction, type = 'default' } = item;
-    if (direction !== 'asc' && direction !== 'desc') return this.failWith('sortModel: sort must be asc or desc.', []);
+    if (direction !== 'asc' && direction !== 'desc')
+      return this.failSort('not_in_list', 'sortModel: sort must be asc or desc.');
     if (type !== 'default' && type !== 'absolute')
-      return this.failWith('sortModel: type must be default or absolute.', []);
+      return this.failSort('not_in_list', 'sortModel: type must be default or absolute.');
     if (!field) return [];
     if (type === 'default') return [{ field, direction }];
     if (!numberFamilies.has(field.type.family))
-      return this.failWith(`sortModel: ${field.name} is not numeric, so it has no absolute order.`, []);
+      return this.failSort('incompatible', `sortModel: ${field.name} is not numeric, so it has no absolute order.`);
     return [{ field, direction, absolute: true }];
   }
 
   private findField(where: string, name: string): Field | undefined {
     const field = this.fields.get(name);
-    if (!field) this.problem(`${where}: ${show(name)} is not a column of this table.`);
+    const column = show(name);
+    if (!field)
+      this.problem('unknown_property', `${where}: ${column} is not a column of this table.`, { field: where, column });
     return field;
   }
 
-  private fail(sentence: string): Filter {
-    return this.failWith(sentence, everyRow);
+  private fail(code: ProblemCode, message: string, field?: Field): Filter {
+    this.problem(code, message, inFilter(field));
+    return everyRow;
   }
 
-  private failWith<T>(sentence: string, result: T): T {
-    this.problem(sentence);
-    return result;
+  private refuse(field: Field, code: ProblemCode, sentence: string): undefined {
+    this.problem(code, `${field.name}: ${sentence}`, inFilter(field));
+  }
+
+  private failSort(code: ProblemCode, message: string): [] {
+    this.problem(code, message, { field: 'sortModel' });
+    return [];
   }
 
   private readFilter(field: Field, model: unknown): Filter {
-    if (!isJsonObject(model)) return this.fail(`filterModel: the filter of ${field.name} must be an object.`);
+    if (!isJsonObject(model))
+      return this.fail('wrong_type', `filterModel: the filter of ${field.name} must be an object.`, field);
     const unknown = Object.keys(model).find((key) => !knownKeys.has(key));
-    if (unknown !== undefined) return this.fail(`${field.name}: ${show(unknown)} is not a known property of a filter.`);
+    if (unknown !== undefined)
+      return this.fail(
+        'unknown_property',
+        `${field.name}: ${show(unknown)} is not a known property of a filter.`,
+        field,
+      );
     return model.operator === undefined ? this.readCondition(field, model, undefined) : this.readCombined(field, model);
   }
 
   private readCombined(field: Field, model: JsonObject): Filter {
     const { operator, conditions } = model;
-    if (operator !== 'AND' && operator !== 'OR') return this.fail(`${field.name}: operator must be AND or OR.`);
+    if (operator !== 'AND' && operator !== 'OR')
+      return this.fail('not_in_list', `${field.name}: operator must be AND or OR.`, field);
     const items = conditions ?? [model.condition1, model.condition2];
     if (!Array.isArray(items) || items.length === 0)
-      return this.fail(`${field.name}: conditions must be an array of filters.`);
-    if (items.length > limits.filterConditions) return this.fail(tooManyConditions);
+      return this.fail('wrong_type', `${field.name}: conditions must be an array of filters.`, field);
+    if (items.length > limits.filterConditions) return this.fail('too_many', tooManyConditions);
     const filters = items.map((item: unknown) => {
       if (!isJsonObject(item) || item.operator !== undefined)
-        return this.fail(`${field.name}: each of conditions must be a simple filter.`);
+        return this.fail('wrong_type', `${field.name}: each of conditions must be a simple filter.`, field);
       const unknown = Object.keys(item).find((key) => !knownKeys.has(key));
       if (unknown !== undefined)
-        return this.fail(`${field.name}: ${show(unknown)} is not a known property of a filter.`);
+        return this.fail(
+          'unknown_property',
+          `${field.name}: ${show(unknown)} is not a known property of a filter.`,
+          field,
+        );
       return this.readCondition(field, item, model.filterType);
     });
     return operator === 'AND' ? { all: filters } : { any: filters };
@@ -183,13 +208,15 @@ class GridReader {
 
   private readTest(field: Field, filterType: unknown, model: JsonObject): Test | undefined {
     const { family } = field.type;
-    const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
+    const fail = (code: ProblemCode, sentence: string) => this.refuse(field, code, sentence);
     if (filterType === 'set') return this.readSet(field, model);
-    if (!isOneOf(filterTypes, filterType)) return fail('filterType must be text, number, bigint, date or set.');
+    if (!isOneOf(filterTypes, filterType))
+      return fail('not_in_list', 'filterType must be text, number, bigint, date or set.');
     const isNumber = filterType === 'number' || filterType === 'bigint';
-    if (isNumber && !numberFamilies.has(family)) return fail(`a ${filterType} filter needs a numeric column.`);
+    if (isNumber && !numberFamilies.has(family))
+      return fail('incompatible', `a ${filterType} filter needs a numeric column.`);
     if (filterType === 'date' && !dateFamilies.has(family))
-      return fail('a date filter needs a date or datetime column.');
+      return fail('incompatible', 'a date filter needs a date or datetime column.');
     const { type } = model;
     if (type === 'blank' || type === 'notBlank') return { kind: 'blank', negated: type === 'notBlank' };
     if (filterType === 'text') return this.readText(field, type, model.filter);
@@ -198,39 +225,43 @@ class GridReader {
   }
 
   private readText(field: Field, type: unknown, value: unknown): Test | undefined {
-    const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
-    if (!isOneOf(textOperators, type)) return fail(`${show(type)} is not an operator of a text filter.`);
-    if (typeof value !== 'string') return fail('filter must be text.');
+    const fail = (code: ProblemCode, sentence: string) => this.refuse(field, code, sentence);
+    if (!isOneOf(textOperators, type)) return fail('not_in_list', `${show(type)} is not an operator of a text filter.`);
+    if (typeof value !== 'string') return fail('wrong_type', 'filter must be text.');
     if (value === '') return emptyTextTest(type);
     return { kind: 'text', operator: type, value };
   }
 
   private readNumber(field: Field, type: unknown, model: JsonObject): Test | undefined {
-    const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
+    const fail = (code: ProblemCode, sentence: string) => this.refuse(field, code, sentence);
     const value = readFilterNumber(model.filter);
     if (type !== 'inRange' && !isOneOf(compareOperators, type))
-      return fail(`${show(type)} is not an operator of a number filter.`);
-    if (value === undefined) return fail('filter must be a number.');
+      return fail('not_in_list', `${show(type)} is not an operator of a number filter.`);
+    if (value === undefined) return fail('wrong_format', 'filter must be a number.');
     if (type !== 'inRange') return { kind: 'number', operator: type, value };
     const to = readFilterNumber(model.filterTo);
-    return to === undefined ? fail('filterTo must be a number.') : { kind: 'numberRange', from: value, to };
+    return to === undefined
+      ? fail('wrong_format', 'filterTo must be a number.')
+      : { kind: 'numberRange', from: value, to };
   }
 
   private readDay(field: Field, type: unknown, model: JsonObject): Test | undefined {
-    const fail = (sentence: string) => this.failWith(`${field.name}: ${sentence}`, undefined);
+    const fail = (code: ProblemCode, sentence: string) => this.refuse(field, code, sentence);
     if (type !== 'inRange' && !isOneOf(compareOperators, type))
-      return fail(`${show(type)} is not an operator of a date filter.`);
+      return fail('not_in_list', `${show(type)} is not an operator of a date filter.`);
     const from = readFilterDay(model.dateFrom);
-    if (from === undefined) return fail('dateFrom must be a date, YYYY-MM-DD.');
+    if (from === undefined) return fail('wrong_format', 'dateFrom must be a date, YYYY-MM-DD.');
     if (type !== 'inRange') return { kind: 'day', operator: type, value: from };
     const to = readFilterDay(model.dateTo);
-    return to === undefined ? fail('dateTo must be a date, YYYY-MM-DD.') : { kind: 'dayRange', from, to };
+    return to === undefined
+      ? fail('wrong_format', 'dateTo must be a date, YYYY-MM-DD.')
+      : { kind: 'dayRange', from, to };
   }
 
   private readSet(field: Field, model: JsonObject): Test | undefined {
     const { values } = model;
     if (!Array.isArray(values) || !values.every((value) => value === null || typeof value === 'string'))
-      return this.failWith(`${field.name}: values must be an array of texts or nulls.`, undefined);
+      return this.refuse(field, 'wrong_type', 'values must be an array of texts or nulls.');
     const texts = values.filter((value: unknown): value is string => typeof value === 'string' && value !== '');
     return { kind: 'set', values: texts, blanks: texts.length < values.length };
   }

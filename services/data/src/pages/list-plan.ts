@@ -3,6 +3,7 @@
 import { type Operator, operators, readMoment, separatorHint } from '@almanac/service-kit/api/list-query';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import type { Place, ProblemCode } from '@almanac/service-kit/problems';
 import { type Field, fieldsOf } from '../rows/fields.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { readOperand } from '../values/value-types.ts';
@@ -16,7 +17,8 @@ export type ListRequest = {
   include_deleted?: boolean;
 };
 
-const bad = (...problems: string[]) => new ServiceError('bad_request', problems);
+const bad = (code: ProblemCode, message: string, place: Place = {}) =>
+  new ServiceError('bad_request', { code, message, field: 'q', ...place });
 
 /** The plan of a page. */
 export function planList(table: Pick<DeployedTable, 'structure'>, request: ListRequest): PagePlan {
@@ -24,7 +26,10 @@ export function planList(table: Pick<DeployedTable, 'structure'>, request: ListR
   const page = request.page ?? 1;
   const perPage = Math.min(request.per_page ?? limits.perPageDefault, limits.perPageMaximum);
   const texts = request.q === undefined ? [] : Array.isArray(request.q) ? request.q : [request.q];
-  if (texts.length > limits.filterConditions) throw bad(`q may be given at most ${limits.filterConditions} times.`);
+  if (texts.length > limits.filterConditions)
+    throw bad('too_many', `q may be given at most ${limits.filterConditions} times.`, {
+      params: { maximum: limits.filterConditions },
+    });
   return {
     filter: { all: texts.map((text) => readCondition(text, fields)) },
     sorts: request.sort === undefined ? [] : [readSort(request.sort, fields)],
@@ -41,17 +46,27 @@ function readSort(text: string, fields: Map<string, Field>): Sort {
 
 function findField(parameter: string, name: string, fields: Map<string, Field>): Field {
   const field = fields.get(name);
-  if (!field) throw bad(`${parameter}: ${name.slice(0, 80)} is not a column of this table.`);
+  const column = name.slice(0, 80);
+  if (!field)
+    throw bad('unknown_property', `${parameter}: ${column} is not a column of this table.`, {
+      field: parameter,
+      column,
+    });
   return field;
 }
 
 function readCondition(text: string, fields: Map<string, Field>): Filter {
   const [name = '', operator, ...rest] = text.split(':');
-  if (operator === undefined) throw bad('q: use column:operator:value.');
+  if (operator === undefined) throw bad('wrong_format', 'q: use column:operator:value.');
   const field = findField('q', name, fields);
   const known = operators.find((each) => each === operator);
-  if (!known) throw bad(`q: ${operator.slice(0, 80)} is not an operator; use ${operators.join(', ')}.`);
-  if (rest.length === 0 && known !== 'null' && known !== 'not_null') throw bad('q: use column:operator:value.');
+  if (!known)
+    throw bad('not_in_list', `q: ${operator.slice(0, 80)} is not an operator; use ${operators.join(', ')}.`, {
+      column: field.name,
+      params: { allowed: operators },
+    });
+  if (rest.length === 0 && known !== 'null' && known !== 'not_null')
+    throw bad('wrong_format', 'q: use column:operator:value.', { column: field.name });
   return { field, test: readTest(field, known, rest.join(':')) };
 }
 
@@ -85,7 +100,7 @@ function readTest(field: Field, operator: Operator, value: string): Test {
 }
 
 function readText(value: string): string {
-  if (value.includes('\u0000') || !value.isWellFormed()) throw bad('q: this is no text.');
+  if (value.includes('\u0000') || !value.isWellFormed()) throw bad('malformed', 'q: this is no text.');
   return value;
 }
 
@@ -96,6 +111,14 @@ function readValue(field: Field, operator: Operator, value: string): string {
   if (moment) return moment.toISOString();
   const operand = readOperand(field.type, text);
   if (operand === undefined)
-    throw bad(`q: ${text.slice(0, 80)} is no value of ${field.name}.`, ...separatorHint(operator, text));
+    throw new ServiceError('bad_request', [
+      {
+        code: 'wrong_format',
+        message: `q: ${text.slice(0, 80)} is no value of ${field.name}.`,
+        field: 'q',
+        column: field.name,
+      },
+      ...separatorHint(operator, text),
+    ]);
   return operand;
 }

@@ -37,8 +37,9 @@ export async function readHighWaterMark(sql: Sql): Promise<string> {
 export async function refuseFutureMark(sql: Sql, mark: string): Promise<void> {
   const { rows } = await sql('select clock_timestamp() as now');
   if (isInFuture(mark, rows[0]?.now))
-    throw new ServiceError(
-      'bad_request',
-      'high_water_mark must not be in the future: use the next_high_water_mark of an export.',
-    );
+    throw new ServiceError('bad_request', {
+      code: 'out_of_range',
+      message: 'high_water_mark must not be in the future: use the next_high_water_mark of an export.',
+      field: 'high_water_mark',
+    });
 }

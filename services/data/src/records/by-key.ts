@@ -2,6 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { JsonText } from '@almanac/service-kit/http/json-text';
 import { retryTransaction } from '@almanac/service-kit/postgres/database';
 import { isConstraintViolation, isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import { type Pools, run } from '../postgres/pools.ts';
@@ -11,7 +12,7 @@ import type { DeployedTable } from '../tables/table.ts';
 import { explainReferrers, explainRefusal, withConstraintProblems } from './constraint-problems.ts';
 import type { WriteAccess } from './idempotency.ts';
 import { type KeyedInput, readKey, readKeyed } from './key-input.ts';
-import { requireKey, requireLive, requireManual } from './preconditions.ts';
+import { requireKey, requireLive, requireManual, rowOf } from './preconditions.ts';
 import { readRecord } from './record-input.ts';
 import { recordAnswer, showRecord } from './records.ts';
 import { insertRow, readKeyedRow, updateKeyedRow } from './single-rows.ts';
@@ -124,9 +125,17 @@ async function requireCondition(work: Work): Promise<string | undefined> {
   const { access, table, condition } = work;
   const row = await readExisting(work);
   if (!row && condition.exists === true)
-    throw new ServiceError('precondition_failed', 'No record has this primary key (If-Match).');
+    throw new ServiceError('precondition_failed', {
+      code: 'not_found',
+      message: 'No record has this primary key (If-Match).',
+    });
   if (row && condition.exists === false)
-    throw new ServiceError('precondition_failed', 'A record with this primary key exists (If-None-Match).');
+    throw new ServiceError('precondition_failed', {
+      code: 'taken',
+      message: 'A record with this primary key exists (If-None-Match).',
+      ...rowOf(row.svc_sk),
+      current: new JsonText(row.record),
+    });
   if (!row) return undefined;
   const id = String(row.svc_sk);
   if (condition.versions) await requireLive(access.pools, table, { id, versions: condition.versions });

@@ -2,6 +2,7 @@
 // rows, after the database refused a write.
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { type Pools, run } from '../postgres/pools.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -16,7 +17,7 @@ import type { Cells } from './record-input.ts';
 export async function withConstraintProblems(
   pools: Pools,
   table: DeployedTable,
-  problems: string[],
+  problems: Problem[],
   cells: Cells,
   id: string | undefined,
 ): Promise<ServiceError> {
@@ -32,7 +33,7 @@ export async function explainRefusal(
   id: string | undefined,
 ): Promise<unknown> {
   const cycle = findRefusedCycle(table, error);
-  if (cycle) return validationFailed(cycle.sentence);
+  if (cycle) return validationFailed(cycle.problem);
   if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) return error;
   const problems = await findConstraintProblems(pools, table, cells, id);
   if (problems.length > 0) return validationFailed(problems);
@@ -46,7 +47,7 @@ async function findConstraintProblems(
   table: DeployedTable,
   cells: Cells,
   id: string | undefined,
-): Promise<string[]> {
+): Promise<Problem[]> {
   const query = constraintProblemsSql(table, cells, id);
   if (!query) return [];
   const [row] = await run<{ broken: boolean[] }>(pools.rows, query.statement);
@@ -65,11 +66,20 @@ export async function explainReferrers(
   const statement = referrersSql(table, referring, ids);
   const found = statement ? await run<{ place: number; rows: number; ids: number[] }>(pools.rows, statement) : [];
   if (found.length === 0)
-    return new ServiceError('validation_failed', 'Some of the records are still referred to.', { cause });
-  const problems = found.map(({ place, rows, ids: referred }) => {
+    return new ServiceError(
+      'validation_failed',
+      { code: 'still_referenced', message: 'Some of the records are still referred to.' },
+      { cause },
+    );
+  const problems = found.map(({ place, rows, ids: referred }): Problem => {
     const { from } = referring[place - 1] as (typeof referring)[number];
     const records = referred.length === 1 ? `Record ${referred[0]} is` : `Records ${referred.join(', ')} are`;
-    return `${records} still referred to by ${rows} ${rows === 1 ? 'record' : 'records'} of ${from.name}.`;
+    return {
+      code: 'still_referenced',
+      message: `${records} still referred to by ${rows} ${rows === 1 ? 'record' : 'records'} of ${from.name}.`,
+      ...(referred.length === 1 && { row: referred[0] as number }),
+      params: { rows: referred, table: from.name, table_definition_id: from.table_definition_id, count: rows },
+    };
   });
   return validationFailed(problems);
 }

@@ -2,6 +2,7 @@
 // problems, so that one answer names every problem. Pure. The database itself enforces the
 // constraints.
 
+import type { Place, Problem } from '@almanac/service-kit/problems';
 import { columnName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { type DeployedTable, type ForeignKey, getColumn, keyColumns } from '../tables/table.ts';
@@ -17,7 +18,7 @@ export function constraintProblemsSql(
   table: DeployedTable,
   cells: Cells,
   id: string | undefined,
-): { statement: Statement; problems: string[] } | undefined {
+): { statement: Statement; problems: Problem[] } | undefined {
   const values = new Values();
   const byLineage = new Map([...cells].map(([column, cell]) => [column.lineage_id, cell]));
   const known = (lineage: number) => byLineage.has(lineage) || id !== undefined;
@@ -29,7 +30,7 @@ export function constraintProblemsSql(
   };
   const named = (lineages: number[]) => lineages.some((lineage) => byLineage.has(lineage));
   const questions: string[] = [];
-  const problems: string[] = [];
+  const problems: Problem[] = [];
 
   const key = keyColumns(table.structure).map((column) => column.lineage_id);
   if (key.length > 0 && key.every(known) && named(key)) {
@@ -52,18 +53,32 @@ export function constraintProblemsSql(
   };
 }
 
-/** The sentence for a taken primary key. */
-export const keyProblem = (table: DeployedTable): string => notUnique(table, 'a record with this value exists');
+/** The problem of a taken primary key. */
+export const keyProblem = (table: DeployedTable): Problem => notUnique(table, 'a record with this value exists');
 
 /** The same for another reason. */
-export const notUnique = (table: DeployedTable, reason: string): string =>
-  `${keyColumns(table.structure)
-    .map((column) => column.name)
-    .join(', ')} must be unique: ${reason}`;
+export function notUnique(table: DeployedTable, reason: string, params?: Problem['params']): Problem {
+  const names = keyColumns(table.structure).map(({ name }) => name);
+  return { code: 'taken', message: `${names.join(', ')} must be unique: ${reason}`, ...placeOf(names, params) };
+}
 
-/** The sentence for a reference without a target. */
-export const foreignKeyProblem = (table: DeployedTable, foreignKey: ForeignKey): string =>
-  `${nameList(table, foreignKey.columns)} must refer to a record of the referenced table`;
+/** The problem of a reference without a target. */
+export function foreignKeyProblem(table: DeployedTable, { columns, target_table_id }: ForeignKey): Problem {
+  const names = columns.map((lineage) => getColumn(table.structure, lineage).name);
+  return {
+    code: 'invalid_reference',
+    message: `${names.join(', ')} must refer to a record of the referenced table`,
+    ...placeOf(names, { table_definition_id: target_table_id }),
+  };
+}
+
+// A problem of several columns is at the first of them, and names them all.
+const placeOf = (names: string[], params: Problem['params'] = {}): Place => ({
+  ...(names[0] === undefined ? {} : { column: names[0] }),
+  ...(names.length > 1 || Object.keys(params).length > 0
+    ? { params: { ...(names.length > 1 && { columns: names }), ...params } }
+    : {}),
+});
 
 function missingTargetSql(
   table: DeployedTable,
@@ -88,9 +103,6 @@ function missingTargetSql(
 }
 
 const hasCell = (cells: Cells, lineage: number) => [...cells.keys()].some((column) => column.lineage_id === lineage);
-
-const nameList = (table: DeployedTable, lineages: number[]) =>
-  lineages.map((lineage) => getColumn(table.structure, lineage).name).join(', ');
 
 /**
  * Live rows that refer to any of these rows of `table`: one row per referring foreign key with

@@ -1,7 +1,8 @@
 // Reads the primary key of a record: of one that is looked up, and in one that is written whether
 // it is there or not.
 import { ServiceError, shorten } from '@almanac/service-kit/errors';
-import { requiredMessage, sentence, valueChecks } from '../tables/column-rules.ts';
+import type { Problem } from '@almanac/service-kit/problems';
+import { requiredProblem, sentence, valueChecks } from '../tables/column-rules.ts';
 import type { Column, DeployedTable } from '../tables/table.ts';
 import { keyColumns } from '../tables/table.ts';
 import type { Check } from '../values/check.ts';
@@ -17,14 +18,24 @@ export function readKey(table: Pick<DeployedTable, 'structure'>, given: Record<s
   const key = requireKey(table);
   const problems = Object.keys(given)
     .filter((name) => !key.some((column) => column.name === name))
-    .map((name) => `key: ${shorten(name)} is not a column of the primary key (${namesOf(key)}).`);
+    .map(
+      (name): Problem => ({
+        code: 'unknown_property',
+        message: `key: ${shorten(name)} is not a column of the primary key (${namesOf(key)}).`,
+        field: 'key',
+      }),
+    );
   const cells: Cells = new Map();
   for (const column of key) {
     const text = Object.hasOwn(given, column.name) ? given[column.name] : undefined;
     const operand = text === undefined ? undefined : readOperand(typeOf(column), text);
     if (operand !== undefined) cells.set(column, operand);
-    else if (text === undefined) problems.push(`key: ${column.name} is required.`);
-    else problems.push(`key: ${sentence(column, (valueChecks(column)[0] as Check).message)}.`);
+    else if (text === undefined)
+      problems.push({ code: 'blank', message: `key: ${column.name} is required.`, field: 'key', column: column.name });
+    else {
+      const message = `key: ${sentence(column, (valueChecks(column)[0] as Check).message)}.`;
+      problems.push({ code: 'wrong_format', message, field: 'key', column: column.name });
+    }
   }
   if (problems.length > 0) throw new ServiceError('bad_request', problems);
   return cells;
@@ -45,7 +56,7 @@ export function readKeyed(table: Pick<DeployedTable, 'structure'>, record: Recor
   const key: Cells = new Map();
   for (const column of keyColumns(table.structure)) {
     if (!Object.hasOwn(record, column.name)) {
-      problems.push(sentence(column, requiredMessage));
+      problems.push(requiredProblem(column));
       broken.add(column);
     }
     const cell = cells.get(column);

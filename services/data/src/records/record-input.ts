@@ -2,7 +2,8 @@
 // are collected.
 import { shorten, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { findProblem, requiredMessage, sentence, valueChecks } from '../tables/column-rules.ts';
+import type { Problem } from '@almanac/service-kit/problems';
+import { findProblem, problemOf, requiredProblem, valueChecks } from '../tables/column-rules.ts';
 import type { Column, DeployedTable } from '../tables/table.ts';
 import { isRequired } from '../tables/table.ts';
 import type { Check } from '../values/check.ts';
@@ -14,7 +15,7 @@ import { typeOf } from '../values/value-types.ts';
  * instead.
  */
 export type Cells = Map<Column, string | null>;
-export type RecordInput = { cells: Cells; problems: string[]; broken: Set<Column> };
+export type RecordInput = { cells: Cells; problems: Problem[]; broken: Set<Column> };
 
 /**
  * `isNew`: columns that the record doesn't name have no value. 422 at once when it names far more
@@ -27,11 +28,16 @@ export function readRecord(
 ): RecordInput {
   const columns = columnsByName(table);
   const unknown = Object.keys(record).length - columns.size;
-  if (unknown > limits.problems) throw validationFailed(`The record names ${unknown} columns more than this table has`);
+  if (unknown > limits.problems)
+    throw validationFailed({
+      code: 'unknown_property',
+      message: `The record names ${unknown} columns more than this table has`,
+      params: { count: unknown },
+    });
   const cells: Cells = new Map();
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   const broken = new Set<Column>();
-  const refuse = (column: Column, problem: string) => {
+  const refuse = (column: Column, problem: Problem) => {
     problems.push(problem);
     broken.add(column);
   };
@@ -48,10 +54,11 @@ export function readRecord(
   if (isNew)
     for (const column of table.structure.columns) {
       if (Object.hasOwn(record, column.name)) continue;
-      if (isRequired(column)) refuse(column, sentence(column, requiredMessage));
+      if (isRequired(column)) refuse(column, requiredProblem(column));
       else cells.set(column, null);
     }
-  else if (Object.keys(record).length === 0) problems.push('The record names no column to change.');
+  else if (Object.keys(record).length === 0)
+    problems.push({ code: 'blank', message: 'The record names no column to change.', field: 'record' });
   return { cells, problems, broken };
 }
 
@@ -66,12 +73,14 @@ function columnsByName({ structure }: Pick<DeployedTable, 'structure'>): Map<str
   return columns;
 }
 
-function unknownColumn(name: string): string {
-  const shown = shorten(name);
-  return name.startsWith('svc_') ? `${shown} is set by the system` : `${shown} is not a column of this table`;
+function unknownColumn(name: string): Problem {
+  const column = shorten(name);
+  return name.startsWith('svc_')
+    ? { code: 'read_only', message: `${column} is set by the system`, column }
+    : { code: 'unknown_property', message: `${column} is not a column of this table`, column };
 }
 
-function readCell(column: Column, value: unknown): string | null | { problem: string } {
+function readCell(column: Column, value: unknown): string | null | { problem: Problem } {
   if (value === null || value === undefined) {
     const problem = findProblem(column, null);
     return problem === undefined ? null : { problem };
@@ -80,12 +89,12 @@ function readCell(column: Column, value: unknown): string | null | { problem: st
   const text = type.fromJson(value);
   // The first rule of other types describes the form of a value; that of texts is about their
   // length.
-  if (text === undefined)
-    return {
-      problem: sentence(column, type.family === 'text' ? textDemand : (valueChecks(column)[0] as Check).message),
-    };
+  if (text === undefined) {
+    const message = type.family === 'text' ? textDemand : (valueChecks(column)[0] as Check).message;
+    return { problem: problemOf(column, { code: 'wrong_type', message }) };
+  }
   const broken = valueChecks(column).find((check) => check.brokenBy(text));
-  if (broken) return { problem: sentence(column, broken.message) };
+  if (broken) return { problem: problemOf(column, broken) };
   // An instant without an offset is UTC; the canonical form says so, whatever the zone of the
   // session.
   return type.family === 'instant' ? type.canonical(text) : text;

@@ -37,9 +37,19 @@ export async function findAnswerability(
 export async function refuseAsOf(sql: Sql, table: DeployedTable, asOf: string | undefined): Promise<void> {
   if (asOf === undefined) return;
   const found = await findAnswerability(sql, table, asOf);
-  if (found?.ahead) throw new ServiceError('bad_request', 'as_of must not be in the future.');
+  if (found?.ahead)
+    throw new ServiceError('bad_request', {
+      code: 'out_of_range',
+      message: 'as_of must not be in the future.',
+      field: 'as_of',
+    });
   if (found?.lost)
-    throw new ServiceError('bad_request', `The history of ${table.name} goes back to ${found.since.toISOString()}.`);
+    throw new ServiceError('bad_request', {
+      code: 'out_of_range',
+      message: `The history of ${table.name} goes back to ${found.since.toISOString()}.`,
+      field: 'as_of',
+      params: { minimum: found.since.toISOString() },
+    });
 }
 
 /** The same for every table of a statement that returned no row. */

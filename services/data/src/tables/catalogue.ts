@@ -16,7 +16,7 @@ const columns = `table_definition_id, account_id, branch_id, domain_id, lineage_
 
 class NotDeployed extends ServiceError {
   constructor() {
-    super('not_found', 'Deployed table definition not found');
+    super('not_found', { code: 'not_found', message: 'Deployed table definition not found' });
   }
 }
 

@@ -41,7 +41,7 @@ function referenceOf({
 }: Named): TableReference {
   if (id) return { id };
   if (key && branchId) return { key, branchId };
-  throw new ServiceError('bad_request', 'Name a table by id, or by key and branch.');
+  throw new ServiceError('bad_request', { code: 'blank', message: 'Name a table by id, or by key and branch.' });
 }
 
 /** Live rows of each table; tables that the account has not deployed are left out. */

@@ -60,6 +60,9 @@ export async function requireRightToWork(
     await requireRightOn({ rights }, call, action, table, { fresh: true });
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'unauthenticated') throw error;
-    throw new ServiceError('forbidden', 'The user who requested this is no longer a user of the account.');
+    throw new ServiceError('forbidden', {
+      code: 'missing_right',
+      message: 'The user who requested this is no longer a user of the account.',
+    });
   }
 }

@@ -5,6 +5,7 @@ const words = ['true', 'false', 'TRUE', 'FALSE', 'True', 'False'];
 
 /** The rule of a boolean. */
 export const booleanCheck: Check = {
+  code: 'wrong_format',
   message: 'must be true or false',
   brokenBy: (text) => !words.includes(text),
   brokenSql: (x) => `${x} not in (${words.map((word) => `'${word}'`).join(', ')})`,

@@ -1,11 +1,15 @@
 // The rule of a value: one declaration that JavaScript applies to a cell of a request, and
 // PostgreSQL to a million cells of a file. Both halves stand side by side; `checks.test.ts` keeps
 // them equal.
+import type { ProblemCode } from '@almanac/service-kit/problems';
 
 /** Adds a value to a statement and returns its placeholder with the given type, e.g. `$3::text`. */
 export type Bind = (value: unknown, type: string) => string;
 
 export type Check = {
+  code: ProblemCode;
+  /** What the rule demands, for programs. */
+  params?: Record<string, unknown>;
   /** The rule, as it follows the column's name: `must be an integer …`. Never holds the value. */
   message: string;
   /** The same for a file that writes values in another form. */

@@ -39,6 +39,7 @@ export function canonicalTime(text: string): string {
 
 /** The rule of a date. */
 export const dateCheck: Check = {
+  code: 'wrong_format',
   message: 'must be a date, YYYY-MM-DD',
   messageIn: (form) => `must be a date, ${form}`,
   brokenBy: (text) => !isDate(text),
@@ -48,6 +49,7 @@ export const dateCheck: Check = {
 
 /** The rule of a time of day. */
 export const timeCheck: Check = {
+  code: 'wrong_format',
   message: 'must be a time of day, HH:MM:SS',
   messageIn: (form) => `must be a time of day, ${form}`,
   brokenBy: (text) => !timePattern.test(text),
@@ -56,6 +58,7 @@ export const timeCheck: Check = {
 
 /** The rule of an instant. */
 export const instantCheck: Check = {
+  code: 'wrong_format',
   message: 'must be a date and time, YYYY-MM-DDTHH:MM:SS.mmm with Z or an offset',
   messageIn: (form) => `must be a date and time, ${form}`,
   brokenBy: (text) => !isInstant(text),

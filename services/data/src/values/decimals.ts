@@ -20,6 +20,7 @@ export function decimalType({ precision, scale }: DecimalShape): string {
 /** The rules of a decimal of this precision and scale. */
 export function decimalChecks(shape: DecimalShape): Check[] {
   const form: Check = {
+    code: 'wrong_format',
     message: 'must be a decimal number',
     messageIn: (form) => `must be a decimal number, ${form}`,
     brokenBy: (text) => text.length > maxLength || !pattern.test(text),
@@ -36,12 +37,16 @@ export function decimalChecks(shape: DecimalShape): Check[] {
   return [
     form,
     {
+      code: 'out_of_range',
+      params: { scale },
       message: scale === 0 ? 'must have no decimal places' : `must have at most ${scale} decimal places`,
       brokenBy: (text) => (text.split('.')[1] ?? '').replace(/0+$/, '').length > scale,
       brokenSql: (x) =>
         `(length(split_part(${x}, '.', 2)) > ${scale} and length(rtrim(split_part(${x}, '.', 2), '0')) > ${scale})`,
     },
     {
+      code: 'out_of_range',
+      params: { whole_digits: whole },
       message: `must have at most ${whole} digits before the decimal point`,
       brokenBy: (text) => ((text.split('.')[0] as string).replace('-', '').replace(/^0+/, '') || '').length > whole,
       brokenSql: (x) => `not pg_input_is_valid(${x}, '${decimalType(shape)}')`,

@@ -16,6 +16,7 @@ export type FloatType = keyof typeof types;
 export function floatCheck(type: FloatType): Check {
   const { sql, round, message } = types[type];
   return {
+    code: 'wrong_format',
     message,
     messageIn: (form) => `${message}, ${form}`,
     brokenBy: (text) => {

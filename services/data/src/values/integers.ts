@@ -13,11 +13,16 @@ const ranges = {
 } as const;
 export type IntegerType = keyof typeof ranges;
 
+// JSON numbers are exact up to 2^53.
+const limitOf = (value: bigint) => (Number.isSafeInteger(Number(value)) ? Number(value) : String(value));
+
 /** The rule of a whole number of this type. */
 export function integerCheck(type: IntegerType): Check {
   const [low, high] = ranges[type];
   const message = `must be an integer from ${low} to ${high}`;
   return {
+    code: 'wrong_format',
+    params: { minimum: limitOf(low), maximum: limitOf(high) },
     message,
     messageIn: (form) => `${message}, ${form}`,
     brokenBy: (text) => {

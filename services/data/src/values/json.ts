@@ -15,6 +15,7 @@ const longExponentSql = (x: string) =>
 
 /** The rule of a JSON cell. */
 export const jsonCheck: Check = {
+  code: 'wrong_format',
   message: `must be JSON of at most ${limits.textCellBytes} bytes, without numbers beyond 1e999`,
   brokenBy: (text) => Buffer.byteLength(text) > limits.textCellBytes || !isJson(text),
   brokenSql: (x) =>

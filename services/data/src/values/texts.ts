@@ -3,6 +3,8 @@ import { limits } from '@almanac/service-kit/limits';
 import type { Check } from './check.ts';
 
 const sizeCheck: Check = {
+  code: 'too_long',
+  params: { maximum_bytes: limits.textCellBytes },
   message: `must be text of at most ${limits.textCellBytes} bytes`,
   // A UTF-16 unit is at most three bytes of UTF-8, so most texts need no counting.
   brokenBy: (text) => text.length * 3 > limits.textCellBytes && Buffer.byteLength(text) > limits.textCellBytes,
@@ -13,6 +15,8 @@ const sizeCheck: Check = {
 export function textChecks(length: number | null): Check[] {
   if (length === null) return [sizeCheck];
   const lengthCheck: Check = {
+    code: 'too_long',
+    params: { maximum: length },
     message: `is too long (maximum is ${length} characters)`,
     brokenBy: (text) => text.length > length && codePoints(text) > length,
     brokenSql: (x) => `char_length(${x}) > ${length}`,

@@ -6,6 +6,7 @@ const pattern = new RegExp(`^${source}$`);
 
 /** The rule of a UUID. */
 export const uuidCheck: Check = {
+  code: 'wrong_format',
   message: 'must be a UUID',
   brokenBy: (text) => !pattern.test(text),
   brokenSql: (x) => brokenUnlessSql(x, 'uuid', `${x}::uuid::text = ${x} or ${matchesSql(x, source)}`),

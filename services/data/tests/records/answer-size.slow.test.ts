@@ -53,7 +53,11 @@ const get = (address: string) => net.call('GET', `${path}${address}`);
 
 const full = {
   status: 400,
-  body: { error: 'Bad request', errors: [expect.stringMatching(/^An answer holds at most 32 MB: ask for fewer rows/)] },
+  body: {
+    error: 'Bad request',
+    errors: [expect.stringMatching(/^An answer holds at most 32 MB: ask for fewer rows/)],
+    problems: [expect.objectContaining({ code: 'too_large' })],
+  },
 };
 const byNumber = (sort: 'asc' | 'desc') => ({ sortModel: [{ colId: 'n', sort }] });
 

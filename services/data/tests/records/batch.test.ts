@@ -321,6 +321,92 @@ describe('a batch that is refused', () => {
   });
 });
 
+describe('the problems of a batch', () => {
+  it('name operation, row and column, as the sentences do', async () => {
+    const parent = await givenTable();
+    const table = await givenTable([
+      { name: 'n', data_type: 'integer', valid_values: ['1', '2'] },
+      { name: 'p', length: 5, foreign_key_table_id: parent },
+    ]);
+    const [a] = await givenRows(table, 'A');
+    const { body } = await batch(table, [
+      added({ code: 'B', n: 3 }),
+      changed(a, { code: 'too long', p: 'Q', svc_sk: 1 }),
+      added({ code: 'B', n: true, y: 1 }),
+    ]);
+    expect(body.problems.map(({ message }: Op) => message)).toEqual(body.errors);
+    expect(body.problems.map(({ message: _, ...problem }: Op) => problem)).toEqual([
+      { operation: 0, code: 'not_in_list', column: 'n', params: { allowed: ['1', '2'] } },
+      { operation: 1, code: 'too_long', column: 'code', row: a, params: { maximum: 5 } },
+      { operation: 1, code: 'read_only', column: 'svc_sk', row: a },
+      { operation: 1, code: 'invalid_reference', column: 'p', row: a, params: { table_definition_id: parent } },
+      { operation: 2, code: 'wrong_type', column: 'n' },
+      { operation: 2, code: 'unknown_property', column: 'y' },
+      { operation: 2, code: 'taken', column: 'code', params: { operation: 0 } },
+    ]);
+  });
+
+  it('name absent records, those that are still referred to, and what is left out', async () => {
+    const table = await givenTable();
+    const child = await givenTable([{ name: 'of', length: 5, foreign_key_table_id: table }], { name: 'Children' });
+    const [a] = await givenRows(table, 'A');
+    await create(net, child, { code: '1', of: 'A' });
+    expect((await batch(table, [added({ code: 'B' }), deletion(987_654)])).body.problems).toEqual([
+      { code: 'not_found', message: 'Operation 1: record 987654 not found', operation: 1, row: 987_654 },
+    ]);
+    expect((await batch(table, [deletion(a)])).body.problems).toMatchObject([
+      {
+        code: 'still_referenced',
+        operation: 0,
+        row: a,
+        params: { table: 'Children', table_definition_id: child, count: 1 },
+      },
+    ]);
+    const twice = Array.from({ length: 102 }, () => added({ y: 1, code: 'C' }));
+    expect((await batch(table, twice)).body.problems.at(-1)).toEqual({
+      code: 'more_problems',
+      message: expect.stringMatching(/^\d+ more problems are not listed$/),
+      params: { count: expect.any(Number) },
+    });
+  });
+
+  it('show the present record of each operation with another version', async () => {
+    const table = await givenTable();
+    const [a, b, c] = await givenRows(table, 'A', 'B', 'C');
+    await batch(table, [changed(a, { x: 'y' }), changed(c, { x: 'z' })]);
+    const { status, body } = await batch(table, [changed(b, { x: 'q' }, 1), deletion(c, 1), changed(a, { x: 'q' }, 1)]);
+    const shown = new Map((await rowsOf(table)).map((row: Op) => [row.svc_sk, row]));
+    expect([status, body.problems]).toEqual([
+      412,
+      [
+        { operation: 1, row: c, current: shown.get(c) },
+        { operation: 2, row: a, current: shown.get(a) },
+      ].map((place, i) => ({
+        code: 'version_conflict',
+        message: body.errors[i],
+        params: { version: 2 },
+        ...place,
+      })),
+    ]);
+  });
+
+  it('show as many records as an answer holds', async () => {
+    const columns = Array.from({ length: 18 }, (_, n) => ({ name: `t${n}`, data_type: 'text' }));
+    const table = await givenTable(columns);
+    const ids = await givenRows(table, 'A', 'B', 'C');
+    const whole = `repeat('x', ${1024 * 1024 - 200})`;
+    await net.query(
+      `update b_1.t_${table} set svc_version = 2, ${columns.map((_, n) => `c_${table * 1000 + 2 + n} = ${whole}`)}`,
+    );
+    const { status, body } = await batch(
+      table,
+      ids.map((id) => deletion(id, 1)),
+    );
+    const shown = body.problems.map(({ current }: Op) => current !== undefined);
+    expect([status, shown]).toEqual([412, [true, false, false]]);
+  });
+});
+
 describe('keys and references within a batch', () => {
   const self: Columns = [{ name: 'parent', length: 5, foreign_key_table_id: 0 }];
   const givenTree = async () => {

@@ -206,3 +206,18 @@ it('pages are cached for each form', async () => {
     expect(net.context.pages.cache.hits).toBe(before + 2);
   });
 });
+
+describe('the present record of a refusal with 412', () => {
+  it('has all its digits, as numbers or as strings', async () => {
+    const body = { table_definition_id: 1, record: { label: 'x' } };
+    const refused = (headers: Record<string, string>) =>
+      textOf('PATCH', `/${row}`, body, { 'if-match': '"99"', ...headers });
+    expect(await refused({})).toContain(`"current":{"svc_sk":${row},`);
+    expect(await refused({})).toContain(plain);
+    expect(await refused(exact)).toContain(`"number":"${big}","balance":"${long}"`);
+    const operations = [{ operation: 'delete', id: row, version: 99 }];
+    const batch = (headers: object) => textOf('POST', '/batch', { table_definition_id: 1, operations }, headers);
+    expect(await batch({})).toContain(plain);
+    expect(await batch(exact)).toContain(`"number":"${big}","balance":"${long}"`);
+  });
+});

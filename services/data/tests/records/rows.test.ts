@@ -299,7 +299,19 @@ describe('PATCH', () => {
         { 'if-match': match },
       );
     expect((await patch('a', '"1"')).status).toBe(200);
-    expect((await patch('b', '"1"')).status).toBe(412);
+    const refused = await patch('b', '"1"');
+    expect([refused.status, refused.body.problems]).toEqual([
+      412,
+      [
+        {
+          code: 'version_conflict',
+          message: 'The record has been changed since it was read (If-Match).',
+          row: row.svc_sk,
+          params: { version: 2 },
+          current: (await net.call('GET', `/api/v1/table_data/${row.svc_sk}?table_definition_id=1`)).body,
+        },
+      ],
+    ]);
     expect((await patch('c', 'W/"2"')).status).toBe(412);
     expect((await patch('d', '"1", "2"')).status).toBe(200);
     expect((await patch('e', '*')).status).toBe(200);

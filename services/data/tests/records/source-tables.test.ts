@@ -1,5 +1,6 @@
 // Tables of load type source: their rows come from imports and promotions; every write by hand is
 // refused.
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { load } from '../files.ts';
 import { type DataNet, deploy, givenData, type TableInput } from '../given.ts';
 import { type Edits, edit, givenCopy, merge, rowsOf } from '../merges/row-merges.ts';
@@ -34,12 +35,13 @@ const stateOf = (table: number) =>
     `select (select json_agg(v) from b_1.t_${table} v) as now, (select json_agg(v) from b_1.h_${table} v) as h`,
   );
 
-const refusal = {
+const refused = {
   status: 422,
-  body: {
-    error: 'Validation failed',
-    errors: ['Rows of this table come from imports (load type source); they are not written by hand.'],
-  },
+  body: refusal(
+    'Validation failed',
+    'read_only',
+    'Rows of this table come from imports (load type source); they are not written by hand.',
+  ),
 };
 
 describe('a table of load type source', () => {
@@ -65,14 +67,14 @@ describe('a table of load type source', () => {
         return [name, { status, body }];
       }),
     );
-    expect(Object.fromEntries(answers)).toEqual(Object.fromEntries(Object.keys(writes).map((name) => [name, refusal])));
+    expect(Object.fromEntries(answers)).toEqual(Object.fromEntries(Object.keys(writes).map((name) => [name, refused])));
     expect(await stateOf(table.id)).toEqual(before);
   });
 
   it('is refused before rows and values are checked, and after the right to write', async () => {
     const { table } = await givenSource();
-    expect(await patch(net.call, table.id, 999_999, { nothing: 1 })).toMatchObject(refusal);
-    expect(await batch(table.id, [{ operation: 'delete', id: 999_999 }])).toMatchObject(refusal);
+    expect(await patch(net.call, table.id, 999_999, { nothing: 1 })).toMatchObject(refused);
+    expect(await batch(table.id, [{ operation: 'delete', id: 999_999 }])).toMatchObject(refused);
     const view = [{ action: 'view', resource_type: 'account', resource_id: 1 }];
     net.rights.set(12, { license_type: 'developer', permissions: view });
     expect((await remove(net.as({ userId: 12 }), table.id, [1])).status).toBe(403);
@@ -86,7 +88,7 @@ describe('a table of load type source', () => {
     expect(first.status).toBe(200);
     await deploy(net, [{ ...main, load_type: 'source', version: 2 }]);
     expect(await batch(main.id, operations, headers)).toMatchObject({ status: 200, body: first.body });
-    expect(await batch(main.id, operations, { 'idempotency-key': 'after' })).toMatchObject(refusal);
+    expect(await batch(main.id, operations, { 'idempotency-key': 'after' })).toMatchObject(refused);
   });
 
   it('is written by imports', async () => {

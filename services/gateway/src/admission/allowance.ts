@@ -79,18 +79,23 @@ export class Allowance {
   /** Throws 402 for a write while payment blocks writes. */
   requirePaid(isWrite: boolean): void {
     if (!isWrite || performance.now() < this.writesBlockedAt) return;
-    const reason =
-      this.billing?.billing_status === 'cancelled'
-        ? 'The account is cancelled: changes are blocked, reads work.'
-        : 'Payment is overdue by more than 7 days: changes are blocked until it arrives, reads work.';
-    throw new ServiceError('payment_overdue', reason, { headers: this.headers() });
+    const isCancelled = this.billing?.billing_status === 'cancelled';
+    const message = isCancelled
+      ? 'The account is cancelled: changes are blocked, reads work.'
+      : 'Payment is overdue by more than 7 days: changes are blocked until it arrives, reads work.';
+    const code = isCancelled ? 'account_cancelled' : 'payment_overdue';
+    throw new ServiceError('payment_overdue', { code, message }, { headers: this.headers() });
   }
 
   /** The error for a call beyond the allowance (429). */
   exceeded(): ServiceError {
     const seconds = Math.max(1, Math.ceil((this.periodEndsAt - performance.now()) / 1000));
-    return new ServiceError('allowance_exceeded', "This month's allowance of API calls is used up.", {
-      headers: { ...this.headers(), 'X-Allowance-Remaining': '0', 'Retry-After': String(seconds) },
-    });
+    return new ServiceError(
+      'allowance_exceeded',
+      { code: 'allowance_exceeded', message: "This month's allowance of API calls is used up." },
+      {
+        headers: { ...this.headers(), 'X-Allowance-Remaining': '0', 'Retry-After': String(seconds) },
+      },
+    );
   }
 }

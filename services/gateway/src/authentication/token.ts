@@ -29,11 +29,17 @@ export type Token = {
   >;
 };
 
-type Failure = 'Tenant context not set' | 'Invalid token' | 'Invalid resource owner' | 'Token/user account mismatch';
+const failures = {
+  'Invalid token': 'invalid_token',
+  'Invalid resource owner': 'unknown_user',
+  'Token/user account mismatch': 'account_mismatch',
+} as const;
+
+type Failure = 'Tenant context not set' | keyof typeof failures;
 
 /** 401 with the contract's message as label. */
 export function unauthenticated(message: Failure): ServiceError {
-  return message === 'Tenant context not set' ? missingToken() : invalidToken(message);
+  return message === 'Tenant context not set' ? missingToken() : invalidToken(failures[message], message);
 }
 
 /** A bearer token as it was sent. The hash is its cache key. */

@@ -3,12 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type ErrorKind, errorKinds } from '@almanac/service-kit/errors';
+import { codesOfKinds, type ErrorKind, errorKinds } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import type { ProblemCode } from '@almanac/service-kit/problems';
 
 type ParserError = Error & { code?: string; rawPacket?: Buffer };
 
-type Refusal = { status: number; reason: string; label: string; sentence: string };
+type Refusal = { status: number; reason: string; label: string; code: ProblemCode; message: string };
 
 const reasons: Record<number, string> = {
   400: 'Bad Request',
@@ -19,9 +20,9 @@ const reasons: Record<number, string> = {
   431: 'Request Header Fields Too Large',
 };
 
-const refusal = (kind: ErrorKind, sentence: string): Refusal => {
+const refusal = (kind: ErrorKind, message: string, code: ProblemCode = codesOfKinds[kind]): Refusal => {
   const { status, label } = errorKinds[kind];
-  return { status, reason: reasons[status] ?? 'Error', label, sentence };
+  return { status, reason: reasons[status] ?? 'Error', label, code, message };
 };
 
 function explain(error: ParserError): Refusal {
@@ -38,9 +39,10 @@ function explain(error: ParserError): Refusal {
       status: 408,
       reason: reasons[408] as string,
       label: 'Request timeout',
-      sentence: 'The request took too long.',
+      code: 'request_timeout',
+      message: 'The request took too long.',
     };
-  return refusal('bad_request', 'The request is not well-formed HTTP.');
+  return refusal('bad_request', 'The request is not well-formed HTTP.', 'malformed');
 }
 
 /**
@@ -69,8 +71,8 @@ export function refuseConnect(socket: Duplex): void {
   socket.end(rawAnswer(refusal('method_not_allowed', 'CONNECT is not supported.'), randomUUID()));
 }
 
-function rawAnswer({ status, reason, label, sentence }: Refusal, requestId: string): string {
-  const body = JSON.stringify({ error: label, errors: [sentence] });
+function rawAnswer({ status, reason, label, code, message }: Refusal, requestId: string): string {
+  const body = JSON.stringify({ error: label, errors: [message], problems: [{ code, message }] });
   return [
     `HTTP/1.1 ${status} ${reason}`,
     'Content-Type: application/json; charset=utf-8',

@@ -7,7 +7,7 @@ import type { RequestHandler } from 'express';
 import { callOf } from '../call.ts';
 import { closeAfter } from '../connections/closing-connections.ts';
 
-const bad = (sentence: string) => new ServiceError('bad_request', sentence);
+const bad = (message: string) => new ServiceError('bad_request', { code: 'malformed', message });
 
 const singleHeaders = new Set([
   'host',
@@ -33,7 +33,15 @@ export const checkSize: RequestHandler = (req, res, next) => {
   const limit = callOf(res).destination?.bodyLimit ?? 0;
   const length = req.headers['content-length'];
   const isTooLarge = length !== undefined && Number(length) > limit;
-  next(isTooLarge ? new ServiceError('too_large', `The body is larger than ${limit} bytes.`) : undefined);
+  next(
+    isTooLarge
+      ? new ServiceError('too_large', {
+          code: 'too_large',
+          message: `The body is larger than ${limit} bytes.`,
+          params: { maximum: limit },
+        })
+      : undefined,
+  );
 };
 
 /**
@@ -43,7 +51,11 @@ export const checkSize: RequestHandler = (req, res, next) => {
 function framingProblem(req: IncomingMessage): ServiceError | undefined {
   const url = req.url ?? '';
   if (url.length > limits.urlBytes)
-    return new ServiceError('uri_too_long', `The address is longer than ${limits.urlBytes} bytes.`);
+    return new ServiceError('uri_too_long', {
+      code: 'too_large',
+      message: `The address is longer than ${limits.urlBytes} bytes.`,
+      params: { maximum: limits.urlBytes },
+    });
   const raw = req.rawHeaders;
   let bytes = 0;
   const seen = new Set<string>();
@@ -55,7 +67,11 @@ function framingProblem(req: IncomingMessage): ServiceError | undefined {
     seen.add(name);
   }
   if (bytes > limits.headerBytes)
-    return new ServiceError('headers_too_large', `The headers are larger than ${limits.headerBytes} bytes.`);
+    return new ServiceError('headers_too_large', {
+      code: 'too_large',
+      message: `The headers are larger than ${limits.headerBytes} bytes.`,
+      params: { maximum: limits.headerBytes },
+    });
   if (req.httpVersionMajor !== 1) return bad('Use HTTP/1.1.'); // the parser accepts 0.9 and 2.0 too
   if (!seen.has('host')) return bad('The header host is missing.');
   if (!url.startsWith('/') && !(url === '*' && req.method === 'OPTIONS')) return bad('The target must be a path.');
@@ -73,6 +89,9 @@ function bodyProblem(req: IncomingMessage): ServiceError | undefined {
   }
   const content = req.headers['content-encoding'];
   if (content !== undefined && content.toLowerCase() !== 'identity')
-    return new ServiceError('unsupported_media_type', 'Send the body uncompressed.');
+    return new ServiceError('unsupported_media_type', {
+      code: 'unsupported_media_type',
+      message: 'Send the body uncompressed.',
+    });
   return undefined;
 }

@@ -21,7 +21,11 @@ export function findPublicPath(ctx: GatewayContext): RequestHandler {
       return;
     }
     if (!methods.includes(req.method))
-      throw new ServiceError('method_not_allowed', `Use ${allow}.`, { headers: { Allow: allow } });
+      throw new ServiceError(
+        'method_not_allowed',
+        { code: 'method_not_allowed', message: `Use ${allow}.`, params: { allowed: allow.split(', ') } },
+        { headers: { Allow: allow } },
+      );
     const { service, bodyLimit, keepCredentials } = found;
     const isUpload = req.method === 'PUT';
     updateCall(res, { destination: { service, bodyLimit, isUpload, answerWithinMs: readMs, keepCredentials } });

@@ -24,7 +24,16 @@ export function findRoute(ctx: GatewayContext): RequestHandler {
       updateCall(res, { route, destination: destinationOf(route, ctx.config.timeouts) });
       next();
     } else if (req.method === 'OPTIONS') answerOptions(ctx, req, res, matched.allow);
-    else throw new ServiceError('method_not_allowed', `Use ${matched.allow}.`, { headers: { Allow: matched.allow } });
+    else
+      throw new ServiceError(
+        'method_not_allowed',
+        {
+          code: 'method_not_allowed',
+          message: `Use ${matched.allow}.`,
+          params: { allowed: matched.allow.split(', ') },
+        },
+        { headers: { Allow: matched.allow } },
+      );
   };
 }
 

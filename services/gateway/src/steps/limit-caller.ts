@@ -59,5 +59,9 @@ function limitInFlight(max: number, callerKind: string): (caller: number | strin
   };
 }
 
-const tooMany = (sentence: string, seconds: number) =>
-  new ServiceError('too_many_requests', sentence, { headers: { 'Retry-After': String(seconds) } });
+const tooMany = (message: string, seconds: number) =>
+  new ServiceError(
+    'too_many_requests',
+    { code: 'too_many_requests', message, params: { retry_after: seconds } },
+    { headers: { 'Retry-After': String(seconds) } },
+  );

@@ -1,6 +1,7 @@
 // Counting with the real billing service, a separate process with a real database.
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { type ClosableRpcClient, createRpcClient } from '@almanac/service-kit/rpc/client';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/network/ports';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/network/tcp-proxy';
@@ -159,10 +160,9 @@ describe('the end of the allowance', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(199);
     const [one] = refused;
-    expect(await one?.json()).toEqual({
-      error: 'API allowance exceeded',
-      errors: ["This month's allowance of API calls is used up."],
-    });
+    expect(await one?.json()).toEqual(
+      refusal('API allowance exceeded', 'allowance_exceeded', "This month's allowance of API calls is used up."),
+    );
     expect(Number(one?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(one?.headers.get('x-allowance-remaining')).toBe('0');
     await eventually(async () => expect(await booked(account)).toBe(1));
@@ -290,10 +290,13 @@ describe('overdue payment', () => {
     await overdueSince(8);
     await eventually(async () => expect((await write()).status).toBe(402));
     const answer = await write();
-    expect(await answer.json()).toEqual({
-      error: 'Payment overdue',
-      errors: ['Payment is overdue by more than 7 days: changes are blocked until it arrives, reads work.'],
-    });
+    expect(await answer.json()).toEqual(
+      refusal(
+        'Payment overdue',
+        'payment_overdue',
+        'Payment is overdue by more than 7 days: changes are blocked until it arrives, reads work.',
+      ),
+    );
     for (const [method, path] of [
       ['POST', '/api/v1/table_data/grid'],
       ['PATCH', '/api/v1/table_data/7'],
@@ -312,10 +315,9 @@ describe('overdue payment', () => {
     const write = () => callWith(a, account.token, 'POST', '/api/v1/table_data');
     await billing.client.UpdateAccountBilling({ accountId: account.id }, { billing_status: 'cancelled' });
     await eventually(async () => expect((await write()).status).toBe(402));
-    expect(await (await write()).json()).toEqual({
-      error: 'Payment overdue',
-      errors: ['The account is cancelled: changes are blocked, reads work.'],
-    });
+    expect(await (await write()).json()).toEqual(
+      refusal('Payment overdue', 'account_cancelled', 'The account is cancelled: changes are blocked, reads work.'),
+    );
     expect((await get(a, account)).status).toBe(200);
   });
 });

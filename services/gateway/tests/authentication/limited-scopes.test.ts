@@ -1,6 +1,7 @@
 // The scopes of a token: those it was issued with that its application still has, at every gateway.
 import { contextHeader } from '@almanac/service-kit/caller/call-context';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { decodeJwt } from 'jose';
 import { callWith } from '../given.ts';
@@ -47,7 +48,11 @@ async function scopesOf(token: string, at = gateway): Promise<string[]> {
     const answer = await callWith(at, token, method, path);
     const message = `Insufficient scope. Required: ${scope}`;
     if (answer.status === 200) scopes.push(scope);
-    else expect([answer.status, await answer.json()]).toEqual([403, { error: message, errors: [message] }]);
+    else
+      expect([answer.status, await answer.json()]).toEqual([
+        403,
+        refusal(message, 'insufficient_scope', message, { params: { scope } }),
+      ]);
   }
   return scopes;
 }

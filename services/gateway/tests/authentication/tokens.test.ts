@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { ProblemCode } from '@almanac/service-kit/problems';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { apiRoutes } from '../../src/routes.ts';
@@ -10,8 +12,15 @@ const gateway = useGateway();
 
 const get = (token: string) => callWith(gateway, token, 'GET', '/api/v1/domains');
 
+const codes: Record<string, ProblemCode> = {
+  'Tenant context not set': 'missing_token',
+  'Invalid token': 'invalid_token',
+  'Invalid resource owner': 'unknown_user',
+  'Token/user account mismatch': 'account_mismatch',
+};
+
 async function expectRefused(answer: Response, message: string): Promise<void> {
-  expect([answer.status, await answer.json()]).toEqual([401, { error: message, errors: [message] }]);
+  expect([answer.status, await answer.json()]).toEqual([401, refusal(message, codes[message] as ProblemCode, message)]);
   expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="almanac"/);
 }
 
@@ -177,7 +186,9 @@ describe('scopes', () => {
         const answer = await callWith(gateway, tokens[i] as string, route.method, path);
         const isAllowed = scope === 'api' || scope === route.scope;
         const message = `Insufficient scope. Required: ${route.scope}`;
-        const expected = isAllowed ? [200, {}] : [403, { error: message, errors: [message] }];
+        const expected = isAllowed
+          ? [200, {}]
+          : [403, refusal(message, 'insufficient_scope', message, { params: { scope: route.scope } })];
         expect([scope, route.method, path, answer.status, await answer.json()]).toEqual([
           scope,
           route.method,

@@ -1,3 +1,4 @@
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { callWith, givenBilling, type TestGateway } from '../given.ts';
 import { useNeighbours } from '../neighbours.ts';
@@ -139,7 +140,7 @@ describe('unreachable services', () => {
       expect(await describeAnswer(await callWith(partial, token, method, '/api/v1/domains'))).toEqual([
         503,
         '1',
-        { error: 'Service unavailable', errors: ['The metadata service is not available; retry later.'] },
+        refusal('Service unavailable', 'unavailable', 'The metadata service is not available; retry later.'),
       ]);
     await partial.stop();
     await books.close();

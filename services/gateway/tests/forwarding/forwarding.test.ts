@@ -2,6 +2,7 @@
 // gets an error or a closed connection, a request that may have been executed is never repeated,
 // and nothing stays open.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { callWith, type TestGateway } from '../given.ts';
 import { useNeighbours } from '../neighbours.ts';
@@ -85,7 +86,7 @@ const request = (method: string, ...headers: string[]) =>
 
 const unavailable = {
   status: 503,
-  body: { error: 'Service unavailable', errors: ['The data service is not available; retry later.'] },
+  body: refusal('Service unavailable', 'unavailable', 'The data service is not available; retry later.'),
 };
 const statusAndBody = async (answer: Response) => ({ status: answer.status, body: await answer.json() });
 

@@ -5,6 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { type ServiceTls, watchServiceTls } from '@almanac/service-kit/tls/service-tls';
 import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { type MountedFiles, mountFiles } from '@almanac/testkit/files/mounted-files';
 import { type Authority, type Certificate, createAuthority } from '@almanac/testkit/network/certificate';
@@ -115,10 +116,9 @@ const dataNames = ['data', 'data.almanac.svc'];
 async function expectRefused(gateway: TestGateway, cause: string) {
   const answer = await atData(gateway);
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
-  expect(await answer.json()).toEqual({
-    error: 'Service unavailable',
-    errors: ['The data service is not available; retry later.'],
-  });
+  expect(await answer.json()).toEqual(
+    refusal('Service unavailable', 'unavailable', 'The data service is not available; retry later.'),
+  );
   expect(gateway.log()).toContain(cause);
 }
 

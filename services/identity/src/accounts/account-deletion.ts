@@ -7,6 +7,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Logger } from '@almanac/service-kit/observability/logger';
+import type { Problem } from '@almanac/service-kit/problems';
 import { erasureRequested } from '@almanac/service-kit/process/account-erasure';
 import type { Part } from '@almanac/service-kit/process/part';
 import { periodic } from '@almanac/service-kit/process/periodic';
@@ -31,7 +32,11 @@ export async function deleteAccount(ctx: IdentityContext, call: CallContext, ord
   const deletion = await transact(ctx.prisma, async (tx) => {
     const account = await lockForDeletion(tx, accountId);
     if (order.name !== account.name)
-      throw validationFailed(`To confirm, give the name of account ${accountId}, which is "${account.name}".`);
+      throw validationFailed({
+        code: 'incompatible',
+        message: `To confirm, give the name of account ${accountId}, which is "${account.name}".`,
+        field: 'name',
+      });
     const now = await databaseNow(tx.db);
     const erase_after = addSeconds(now, order.grace_days * 86_400);
     const earlier = await tx.db.account_deletion.findUnique({ where: { account_id: accountId } });
@@ -51,10 +56,15 @@ export async function deleteAccount(ctx: IdentityContext, call: CallContext, ord
 }
 
 function requireOrder({ grace_days, requested_by }: Order): void {
-  const problems: string[] = [];
-  if (grace_days < 0 || grace_days > maxGraceDays) problems.push(`Grace must be 0 to ${maxGraceDays} days.`);
+  const problems: Problem[] = [];
+  if (grace_days < 0 || grace_days > maxGraceDays)
+    problems.push({ code: 'out_of_range', message: `Grace must be 0 to ${maxGraceDays} days.`, field: 'grace_days' });
   if (requested_by.trim() === '' || requested_by.length > 255)
-    problems.push('Requested by must have 1 to 255 characters.');
+    problems.push({
+      code: 'out_of_range',
+      message: 'Requested by must have 1 to 255 characters.',
+      field: 'requested_by',
+    });
   if (problems.length > 0) throw validationFailed(problems);
 }
 
@@ -74,7 +84,7 @@ function wrongState({ account_id, status, erase_after, erased_at }: account_dele
     erasing: 'is being erased',
     erased: `was erased on ${erased_at?.toISOString()}`,
   }[status];
-  return new ServiceError('wrong_state', `Account ${account_id} ${said}.`);
+  return new ServiceError('wrong_state', { code: 'wrong_state', message: `Account ${account_id} ${said}.` });
 }
 
 async function bringForward(tx: Transaction, deletion: account_deletion, erase_after: Date): Promise<void> {
@@ -103,7 +113,11 @@ export async function restoreAccount(ctx: IdentityContext, call: CallContext): P
   return transact(ctx.prisma, async (tx) => {
     const { name } = await lockForDeletion(tx, accountId);
     const deletion = await tx.db.account_deletion.findUnique({ where: { account_id: accountId } });
-    if (!deletion) throw new ServiceError('wrong_state', `Account ${accountId} is not being deleted.`);
+    if (!deletion)
+      throw new ServiceError('wrong_state', {
+        code: 'wrong_state',
+        message: `Account ${accountId} is not being deleted.`,
+      });
     const { count } = await tx.db.account_deletion.deleteMany({ where: { account_id: accountId, status: 'closed' } });
     if (count === 0) throw wrongState(deletion);
     await tx.db.account.update({ where: { id: accountId }, data: { status: 'active' } });

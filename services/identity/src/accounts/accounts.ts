@@ -4,6 +4,7 @@
 import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { auditEntry, createdAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import type { Problem } from '@almanac/service-kit/problems';
 import { insertApplication } from '../applications/applications.ts';
 import { outOfBandUri, readRedirectUris } from '../applications/redirect-uris.ts';
 import { recordAct, recordEntry } from '../audit/audit-log.ts';
@@ -76,13 +77,24 @@ export async function createAccount(ctx: IdentityContext, input: NewAccount, req
 }
 
 function checkNewAccount(input: NewAccount) {
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   const name = input.name.trim();
-  if (name === '' || [...name].length > 255) problems.push('Name must have 1 to 255 characters.');
+  if (name === '' || [...name].length > 255)
+    problems.push({
+      code: name === '' ? 'blank' : 'too_long',
+      message: 'Name must have 1 to 255 characters.',
+      field: 'name',
+    });
   const email = emailSchema.safeParse(input.admin_email);
-  if (!email.success) problems.push('Admin email is invalid.');
+  if (!email.success) problems.push({ code: 'wrong_format', message: 'Admin email is invalid.', field: 'admin_email' });
   const plan = input.plan === '' ? 'free' : input.plan;
-  if (!plans.some((known) => known === plan)) problems.push(`Plan must be one of ${plans.join(', ')}.`);
+  if (!plans.some((known) => known === plan))
+    problems.push({
+      code: 'not_in_list',
+      message: `Plan must be one of ${plans.join(', ')}.`,
+      field: 'plan',
+      params: { allowed: plans },
+    });
   const uris = readRedirectUris(input.redirect_uri === '' ? outOfBandUri : input.redirect_uri);
   problems.push(...uris.problems);
   if (problems.length > 0) throw new ServiceError('validation_failed', problems);

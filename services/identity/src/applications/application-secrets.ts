@@ -51,7 +51,11 @@ export async function createSecret(ctx: IdentityContext, call: CallContext, appl
     requireConfidential(application);
     const count = await tx.db.oauth_secret.count({ where: { application_id: applicationId } });
     if (count >= maxSecrets)
-      throw validationFailed(`An application has at most ${maxSecrets} secrets; delete one first.`);
+      throw validationFailed({
+        code: 'limit_reached',
+        message: `An application has at most ${maxSecrets} secrets; delete one first.`,
+        params: { maximum: maxSecrets },
+      });
     const { secret, ...visible } = await insertSecret(tx.db, applicationId);
     await announceApplicationChanged(tx, call, application.client_id);
     const after = { secret_id: visible.id, hint: visible.hint };
@@ -77,7 +81,10 @@ export async function deleteSecret(
     const secret = secrets.find((each) => each.id === id);
     if (!secret) throw notFound('OAuth secret');
     if (secrets.length === 1)
-      throw validationFailed("The last secret of a confidential application can't be deleted; regenerate it instead.");
+      throw validationFailed({
+        code: 'not_allowed',
+        message: "The last secret of a confidential application can't be deleted; regenerate it instead.",
+      });
     await tx.db.oauth_secret.delete({ where: { id } });
     await announceApplicationChanged(tx, call, application.client_id);
     const before = { secret_id: id, hint: secret.hint };

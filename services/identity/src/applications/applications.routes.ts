@@ -4,6 +4,7 @@ import { idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
+import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { idempotencyKeyHeader } from '../idempotency.ts';
@@ -45,8 +46,12 @@ const redirectUriSchema = z
   .union([z.string(), z.array(z.string()).max(limits.problems)])
   .transform((value, checked) => {
     const { text, problems } = readRedirectUris(typeof value === 'string' ? value : value.join('\n'));
-    for (const message of problems)
-      checked.addIssue({ code: 'custom', message: message.replace(/^Redirect uri /, ''), input: value });
+    for (const { code, message, params } of problems)
+      checked.addIssue({
+        code: 'custom',
+        input: value,
+        ...rule(code, message.replace(/^Redirect uri /, ''), params),
+      });
     return text;
   })
   .meta({

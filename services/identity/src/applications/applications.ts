@@ -148,7 +148,8 @@ export async function regenerateSecret(ctx: IdentityContext, call: CallContext, 
 
 /** Throws 422 for a public application: it has no secrets. */
 export function requireConfidential({ confidential }: { confidential: boolean }): void {
-  if (!confidential) throw validationFailed('An application that is not confidential has no secret.');
+  if (!confidential)
+    throw validationFailed({ code: 'wrong_state', message: 'An application that is not confidential has no secret.' });
 }
 
 type LockedApplication = NewApplication & { id: number; client_id: string; created_at: Date; updated_at: Date };

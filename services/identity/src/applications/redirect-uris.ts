@@ -1,10 +1,12 @@
 // Which redirect URIs an application may register, and whether a requested one is registered. URIs
 // are compared as text, since normalising them would let different URIs pass for the same.
+import type { Problem } from '@almanac/service-kit/problems';
 
 /** The out-of-band URI: the code is shown on a page instead of sent to the application. */
 export const outOfBandUri = 'urn:ietf:wg:oauth:2.0:oob';
 const maxLength = 2_000;
 const maxUris = 20;
+const field = 'redirect_uri';
 
 // A plain host only: parsers disagree about everything else that can stand there.
 const https = /^https:\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?([/?]|$)/i;
@@ -33,13 +35,21 @@ export function redirectUriProblem(uri: string): string | undefined {
 }
 
 /** Reads redirect URIs, one per line; `text` is the form to store. */
-export function readRedirectUris(text: string): { text: string; problems: string[] } {
+export function readRedirectUris(text: string): { text: string; problems: Problem[] } {
   const uris = [...new Set(text.split(/\r?\n/).map((line) => line.trim()))].filter((line) => line !== '');
-  const problems = uris.flatMap((uri) => {
+  const problems = uris.flatMap((uri): Problem[] => {
     const problem = redirectUriProblem(uri);
-    return problem === undefined ? [] : [`Redirect uri ${uri.slice(0, 200)} ${problem}`];
+    if (problem === undefined) return [];
+    const shown = uri.slice(0, 200);
+    return [{ code: 'wrong_format', message: `Redirect uri ${shown} ${problem}`, field, params: { uri: shown } }];
   });
-  if (uris.length > maxUris) problems.push(`Redirect uri may be given at most ${maxUris} times`);
+  if (uris.length > maxUris)
+    problems.push({
+      code: 'too_many',
+      message: `Redirect uri may be given at most ${maxUris} times`,
+      field,
+      params: { maximum: maxUris },
+    });
   return { text: uris.join('\n'), problems };
 }
 

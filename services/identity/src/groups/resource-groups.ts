@@ -112,7 +112,12 @@ export async function ensureResourceGroups(
 ): Promise<void> {
   const { resource_type, resource_id: branch_id, branch } = input;
   if (resource_type !== 'domain' && resource_type !== 'branch')
-    throw new ServiceError('bad_request', 'resource_type must be domain or branch.');
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: 'resource_type must be domain or branch.',
+      field: 'resource_type',
+      params: { allowed: ['domain', 'branch'] },
+    });
   const resource = { account_id: call.accountId, resource_type, resource_id: input.resource_id } as const;
   await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);

@@ -11,6 +11,7 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct } from '@almanac/service-kit/messaging/audit';
+import type { Problem } from '@almanac/service-kit/problems';
 import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
 import { transactOnce } from '../idempotency.ts';
@@ -52,6 +53,8 @@ export async function listAssignments(ctx: IdentityContext, call: CallContext, l
 
 type NewAssignment = { user_id: number; user_group_id: number };
 
+const alreadyIn: Problem = { code: 'taken', message: 'User is already in this group', field: 'user_id' };
+
 /**
  * Adds a user to a group of the account. Groups that administer or approve need the scope
  * api:admin.
@@ -60,7 +63,7 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
   await requireAdministrator(ctx, call);
   const { user_id, user_group_id } = read();
   const own = { account_id: call.accountId };
-  return mapUniqueViolation('User is already in this group', () =>
+  return mapUniqueViolation(alreadyIn, () =>
     transactOnce(ctx, call, async (tx) => {
       // The lock keeps both from being deleted before the assignment refers to them.
       await lockAccount(tx, call.accountId);

@@ -13,6 +13,7 @@ import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { type Problem, type ProblemCode, withoutRepeated } from '@almanac/service-kit/problems';
 import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
 import { transactOnce } from '../idempotency.ts';
@@ -163,9 +164,13 @@ export async function deleteGroup(ctx: IdentityContext, call: CallContext, id: n
   });
 }
 
-const nameTaken = 'Name has already been taken';
+const nameTaken: Problem = { code: 'taken', message: 'Name has already been taken', field: 'name' };
 
-const systemGroup = () => new ServiceError('wrong_state', "A group made by the system can't be changed or deleted.");
+const systemGroup = () =>
+  new ServiceError('wrong_state', {
+    code: 'not_allowed',
+    message: "A group made by the system can't be changed or deleted.",
+  });
 
 async function replacePermissions(tx: Transaction, call: CallContext, groupId: number, wanted: WantedPermission[]) {
   await requireResources(tx.db, call, wanted);
@@ -194,14 +199,15 @@ async function requireResources(db: Database, call: CallContext, wanted: WantedP
   });
   const isKnown = (type: string, id: number) =>
     known.some(({ resource_type, resource_id }) => resource_type === type && resource_id === id);
+  const problem = (code: ProblemCode, message: string): Problem => ({ code, message, field: 'permissions' });
   const problems = wanted.flatMap(({ resource_type, resource_id }) => {
     if (resource_type === 'account')
       return resource_id === undefined || resource_id === call.accountId
         ? []
-        : [`Permissions name an account that doesn't exist: ${resource_id}`];
-    if (resource_id === undefined) return [`Permissions on a ${resource_type} need a resource_id`];
+        : [problem('invalid_reference', `Permissions name an account that doesn't exist: ${resource_id}`)];
+    if (resource_id === undefined) return [problem('blank', `Permissions on a ${resource_type} need a resource_id`)];
     if (resource_type === 'table_definition' || isKnown(resource_type, resource_id)) return [];
-    return [`Permissions name a ${resource_type} that doesn't exist: ${resource_id}`];
+    return [problem('invalid_reference', `Permissions name a ${resource_type} that doesn't exist: ${resource_id}`)];
   });
-  if (problems.length > 0) throw validationFailed([...new Set(problems)]);
+  if (problems.length > 0) throw validationFailed(withoutRepeated(problems));
 }

@@ -1,5 +1,6 @@
 // E-mail addresses: which are valid, and when two are equal. They are compared in a normal form and
 // stored as entered.
+import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 
 /**
@@ -18,6 +19,9 @@ const emailPattern =
 export const emailSchema = z
   .string()
   .transform((text) => text.trim())
-  .refine((text) => text !== '', "can't be blank")
-  .refine((text) => text === '' || (text.length <= 254 && emailPattern.test(text.replaceAll("'", 'x'))), 'is invalid')
+  .refine((text) => text !== '', rule('blank', "can't be blank"))
+  .refine(
+    (text) => text === '' || (text.length <= 254 && emailPattern.test(text.replaceAll("'", 'x'))),
+    rule('wrong_format', 'is invalid'),
+  )
   .meta({ type: 'string', format: 'email', maxLength: 254 });

@@ -29,7 +29,11 @@ export async function throttleInvitation(
   for (const key of keys) wait = Math.max(wait, (await throttle.waitSeconds([key])) || (await throttle.count([key])));
   const headers = { 'Retry-After': String(wait) };
   if (wait > 0)
-    throw new ServiceError('too_many_requests', 'The invitation was sent a few times already; wait a while.', {
-      headers,
-    });
+    throw new ServiceError(
+      'too_many_requests',
+      { code: 'too_many_requests', message: 'The invitation was sent a few times already; wait a while.' },
+      {
+        headers,
+      },
+    );
 }

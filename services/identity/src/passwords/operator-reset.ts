@@ -44,17 +44,21 @@ type User = { id: number; account_id: number; email_key: string; status: string 
 async function findUser(ctx: IdentityContext, accountId: number, email: string): Promise<User> {
   const account = await ctx.prisma.account.findUnique({ where: { id: accountId }, select: { status: true } });
   if (!account) throw notFound('Account');
-  if (account.status !== 'active') throw new ServiceError('wrong_state', `Account ${accountId} is ${account.status}.`);
+  if (account.status !== 'active')
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: `Account ${accountId} is ${account.status}.`,
+    });
   const user = await ctx.prisma.user.findFirst({
     where: { account_id: accountId, email_key: emailKey(email.replaceAll('\0', '\ufffd')) },
     select: { id: true, account_id: true, email_key: true, status: true },
   });
   if (!user) throw notFound('User');
   if (user.status === 'suspended')
-    throw new ServiceError(
-      'wrong_state',
-      'The user is suspended: an administrator of the account has to activate them.',
-    );
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: 'The user is suspended: an administrator of the account has to activate them.',
+    });
   return user;
 }
 

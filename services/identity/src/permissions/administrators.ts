@@ -23,7 +23,8 @@ export async function requireRemainingAdministrator(tx: Transaction, accountId: 
       where u.account_id = ${accountId} and u.user_type = 'person' and u.status = 'active' and u.license_type = 'developer'
         and p.account_id = ${accountId} and p.action = 'admin' and p.resource_type = 'account'
     ) as present`;
-  if (!row?.present) throw validationFailed('The account must keep at least one administrator.');
+  if (!row?.present)
+    throw validationFailed({ code: 'not_allowed', message: 'The account must keep at least one administrator.' });
 }
 
 /**

@@ -1,5 +1,6 @@
 // The scopes of the API and what each includes.
 import { limits } from '@almanac/service-kit/limits';
+import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 
 export const scopes = ['api', 'api:read', 'api:write', 'api:delete', 'api:admin'] as const;
@@ -32,7 +33,8 @@ export const scopesSchema = z
   .transform((value, checked) => {
     const parsed = parseScopes(typeof value === 'string' ? value : value.join(' '));
     if (parsed && parsed.length > 0) return parsed.join(' ');
-    checked.addIssue({ code: 'custom', message: `must be some of ${scopes.join(', ')}`, input: value });
+    const broken = rule('not_in_list', `must be some of ${scopes.join(', ')}`, { allowed: scopes });
+    checked.addIssue({ code: 'custom', input: value, ...broken });
     return z.NEVER;
   })
   .meta({ description: 'Space-separated, or an array.' });

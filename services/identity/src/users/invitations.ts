@@ -23,7 +23,12 @@ export async function sendInvitation(ctx: IdentityContext, call: CallContext, id
   readBody();
   const answer = await findKeptAnswer(ctx, call);
   if (answer) return answer;
-  if (user.status !== 'invited') throw new ServiceError('wrong_state', `The user is ${user.status}, not invited.`);
+  if (user.status !== 'invited')
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: `The user is ${user.status}, not invited.`,
+      params: { state: user.status },
+    });
   return transactOnce(ctx, call, async (tx) => {
     await throttleInvitation(ctx, tx, { account_id: call.accountId, email: user.email, user_id: id });
     await recordAct(tx.db, call, { action: 'user.invited', resource_type: 'user', resource_id: id });

@@ -104,13 +104,21 @@ export async function issueRefreshToken(ctx: IdentityContext, call: CallContext,
   const { oauth_application_id, scopes, expires_at, keep_previous = false } = read();
   const answer = await findKeptAnswer(ctx, call);
   if (answer) return answer;
-  if (call.userId === userId) throw validationFailed("You can't issue a refresh token for yourself.");
+  if (call.userId === userId)
+    throw validationFailed({ code: 'not_allowed', message: "You can't issue a refresh token for yourself." });
   return transactOnce(ctx, call, async (tx) => {
     // Locks the user's row, so a suspension runs before or after the whole issue.
     const user = await lockUser(tx, call.accountId, userId);
     if (user.user_type !== 'service')
-      throw validationFailed('Only a service user has refresh tokens here; a person gets one by logging in.');
-    if (user.status !== 'active') throw new ServiceError('wrong_state', `The user is ${user.status}, not active.`);
+      throw validationFailed({
+        code: 'not_allowed',
+        message: 'Only a service user has refresh tokens here; a person gets one by logging in.',
+      });
+    if (user.status !== 'active')
+      throw new ServiceError('wrong_state', {
+        code: 'wrong_state',
+        message: `The user is ${user.status}, not active.`,
+      });
     const application = await lockApplication(tx, call, oauth_application_id);
     const now = await databaseNow(tx.db);
     const ends_at = chooseEnd(ctx, now, expires_at);
@@ -128,17 +136,31 @@ function chooseEnd({ config }: IdentityContext, now: Date, wanted: string | unde
   const latest = addSeconds(now, config.serviceTokenSeconds);
   if (wanted === undefined) return latest;
   const end = new Date(wanted);
-  if (end <= now) throw validationFailed('Expires at must be in the future');
-  if (end > latest) throw validationFailed(`Expires at must be at most ${latest.toISOString()}`);
+  if (end <= now)
+    throw validationFailed({ code: 'out_of_range', message: 'Expires at must be in the future', field: 'expires_at' });
+  if (end > latest)
+    throw validationFailed({
+      code: 'out_of_range',
+      message: `Expires at must be at most ${latest.toISOString()}`,
+      field: 'expires_at',
+    });
   return end;
 }
 
 function chooseScope(application: { confidential: boolean; scopes: string }, wanted: string | undefined): string {
   if (!application.confidential)
-    throw validationFailed('The application must be confidential: the refresh token works only with its secret.');
+    throw validationFailed({
+      code: 'incompatible',
+      message: 'The application must be confidential: the refresh token works only with its secret.',
+      field: 'oauth_application_id',
+    });
   const scope = grantScopes(application.scopes, wanted);
   if (scope === undefined)
-    throw validationFailed(`Scopes must be among those of the application (${application.scopes})`);
+    throw validationFailed({
+      code: 'not_in_list',
+      message: `Scopes must be among those of the application (${application.scopes})`,
+      field: 'scopes',
+    });
   return scope;
 }
 
@@ -152,7 +174,10 @@ async function makeRoom(
   const earlier = await tx.db.refresh_token.findMany({ where: issuedTo(call, userId, now), select: { id: true } });
   if (!keep_previous) for (const { id } of earlier) await revokeIssued(ctx, tx, call, userId, id);
   else if (earlier.length >= maxTokens)
-    throw validationFailed(`A service user has at most ${maxTokens} refresh tokens; revoke one first.`);
+    throw validationFailed({
+      code: 'limit_reached',
+      message: `A service user has at most ${maxTokens} refresh tokens; revoke one first.`,
+    });
 }
 
 /** Revokes a refresh token of a service user with all that was exchanged for it, at once. */

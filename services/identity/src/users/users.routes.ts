@@ -4,6 +4,7 @@ import { idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
+import { atMost, rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { idempotencyKeyHeader } from '../idempotency.ts';
@@ -45,11 +46,8 @@ const personNameSchema = z
   .string()
   .nullable()
   .transform((text) => text ?? '')
-  .refine(
-    (text) => [...text].length <= limits.nameCodePoints,
-    `is too long (maximum is ${limits.nameCodePoints} characters)`,
-  )
-  .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
+  .refine((text) => [...text].length <= limits.nameCodePoints, atMost(limits.nameCodePoints))
+  .refine((text) => !/\p{Cc}/u.test(text), rule('wrong_format', 'holds a control character'))
   .meta({ type: ['string', 'null'], maxLength: limits.nameCodePoints });
 
 const optional = {

@@ -2,6 +2,7 @@
 // service user is one without address and password, for programs (refresh-tokens.ts).
 
 import { randomUUID } from 'node:crypto';
+import { humanize } from '@almanac/service-kit/api/input';
 import {
   type Fields,
   type ListQuery,
@@ -13,6 +14,7 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import type { Problem } from '@almanac/service-kit/problems';
 import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -27,7 +29,7 @@ import { announcePermissionChanged, requireAdministrator } from '../permissions/
 import { revokeSubject } from '../tokens/revocations.ts';
 import { mapUniqueViolation, type Transaction, transact } from '../transaction.ts';
 
-const emailTaken = 'Email has already been taken';
+const emailTaken: Problem = { code: 'taken', message: 'Email has already been taken', field: 'email' };
 
 export const userTypes = ['person', 'service'] as const;
 export const licenseTypes = ['developer', 'end_user'] as const;
@@ -105,7 +107,7 @@ export async function createUser(ctx: IdentityContext, call: CallContext, read: 
   await requireAdministrator(ctx, call);
   const { user_type = 'person', email = '', password, ...attributes } = read();
   if (user_type === 'service') requireServiceAttributes({ first_name: '', ...attributes, email, password });
-  else if (email === '') throw validationFailed("Email can't be blank");
+  else if (email === '') throw validationFailed({ code: 'blank', message: "Email can't be blank", field: 'email' });
   const answer = await findKeptAnswer(ctx, call);
   if (answer) return answer;
   const kind =
@@ -130,10 +132,17 @@ export async function createUser(ctx: IdentityContext, call: CallContext, read: 
  * its first name is what lists and the audit log show.
  */
 function requireServiceAttributes(given: { first_name?: string; email?: string; password?: string | undefined }): void {
-  const problems = [
-    ...(given.first_name?.trim() === '' ? ["First name can't be blank"] : []),
-    ...(given.email ? ['Email must be left out for a service user'] : []),
-    ...(given.password !== undefined ? ['Password must be left out for a service user'] : []),
+  const leftOut = (field: string): Problem => ({
+    code: 'incompatible',
+    message: `${humanize(field)} must be left out for a service user`,
+    field,
+  });
+  const problems: Problem[] = [
+    ...(given.first_name?.trim() === ''
+      ? [{ code: 'blank' as const, message: "First name can't be blank", field: 'first_name' }]
+      : []),
+    ...(given.email ? [leftOut('email')] : []),
+    ...(given.password !== undefined ? [leftOut('password')] : []),
   ];
   if (problems.length > 0) throw validationFailed(problems);
 }
@@ -157,8 +166,14 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
   await requireAdministrator(ctx, call);
   const { password, status: wanted, keep_sessions, ...attributes } = read();
   if (present.user_type === 'service') requireServiceAttributes({ ...attributes, password });
-  if (keep_sessions !== undefined && password === undefined) throw validationFailed('Keep sessions needs a password.');
-  if (wanted === 'suspended' && call.userId === id) throw validationFailed("You can't suspend yourself.");
+  if (keep_sessions !== undefined && password === undefined)
+    throw validationFailed({
+      code: 'incompatible',
+      message: 'Keep sessions needs a password.',
+      field: 'keep_sessions',
+    });
+  if (wanted === 'suspended' && call.userId === id)
+    throw validationFailed({ code: 'not_allowed', message: "You can't suspend yourself.", field: 'status' });
   const { password_hash } = await hashCredentials(ctx, password);
   return mapUniqueViolation(emailTaken, () =>
     transact(ctx.prisma, async (tx) => {
@@ -214,7 +229,12 @@ function nextStatus(
   if (wanted === 'suspended' || (wanted === undefined && before === 'suspended')) return 'suspended';
   if (wanted === undefined) return isNew ? 'active' : before;
   if (!needsPassword) return 'active';
-  if (before !== 'suspended') throw validationFailed('An invited user becomes active by a password.');
+  if (before !== 'suspended')
+    throw validationFailed({
+      code: 'wrong_state',
+      message: 'An invited user becomes active by a password.',
+      field: 'status',
+    });
   return 'invited';
 }
 
@@ -248,7 +268,7 @@ export async function deleteUser(ctx: IdentityContext, call: CallContext, id: nu
   const present = await ctx.prisma.user.findFirst({ where: { id, account_id: call.accountId }, select: { id: true } });
   if (!present) throw notFound('User');
   await requireAdministrator(ctx, call);
-  if (call.userId === id) throw validationFailed("You can't delete yourself.");
+  if (call.userId === id) throw validationFailed({ code: 'not_allowed', message: "You can't delete yourself." });
   await transact(ctx.prisma, async (tx) => {
     await lockAccount(tx, call.accountId);
     const where = { id, account_id: call.accountId };

@@ -1,4 +1,5 @@
 // Changes of rights: who may make them with which token, and the revision that orders them.
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { type Account, givenIdentity, type Identity } from '../given.ts';
 
@@ -111,7 +112,8 @@ describe('the revision of rights', () => {
 });
 
 describe('who administers the account', () => {
-  const refused = { error: 'Insufficient scope. Required: api:admin', errors: [expect.any(String)] };
+  const message = 'Insufficient scope. Required: api:admin';
+  const refused = refusal(message, 'insufficient_scope', message, { params: { scope: 'api:admin' } });
 
   it('is not changed by a token that may only write, even an administrator’s or a machine’s', async () => {
     const user_id = await newUser();
@@ -198,7 +200,9 @@ describe('an ordinary user', () => {
         method,
         path,
         403,
-        { error: 'Forbidden', errors: ['You need the right "admin" on the account.'] },
+        refusal('Forbidden', 'missing_right', 'You need the right "admin" on the account.', {
+          params: { right: 'admin' },
+        }),
       ]);
     }
     expect(await rightsOf(user_id)).toEqual(before);
@@ -219,7 +223,8 @@ describe('an ordinary user', () => {
 });
 
 describe('what a token that may only write changes', () => {
-  const refused = { error: 'Insufficient scope. Required: api:admin', errors: [expect.any(String)] };
+  const message = 'Insufficient scope. Required: api:admin';
+  const refused = refusal(message, 'insufficient_scope', message, { params: { scope: 'api:admin' } });
   const machineWith = (...scopes: string[]) => identity.as({ accountId: account.account_id, scopes });
 
   it('is not who approves or administers anywhere', async () => {

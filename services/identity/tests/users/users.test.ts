@@ -1,5 +1,6 @@
 // /users: creating, changing and deleting users, and the end of their tokens.
 import { Browser } from '@almanac/api-client/browser';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import {
   type Account,
@@ -81,7 +82,10 @@ describe('users', () => {
 
   it('report every problem', async () => {
     const none = await account.admin('POST', '/users', {});
-    expect([none.status, none.body]).toEqual([422, { error: 'Validation failed', errors: ["Email can't be blank"] }]);
+    expect([none.status, none.body]).toEqual([
+      422,
+      refusal('Validation failed', 'blank', "Email can't be blank", { field: 'email' }),
+    ]);
     const bad = await account.admin('POST', '/users', {
       email: 'nowhere',
       license_type: 'king',
@@ -112,7 +116,7 @@ describe('users', () => {
 
   it('have a unique address in the account, whatever its case', async () => {
     const { email } = await newUser();
-    const taken = { error: 'Validation failed', errors: ['Email has already been taken'] };
+    const taken = refusal('Validation failed', 'taken', 'Email has already been taken', { field: 'email' });
     for (const twin of [email, email.toUpperCase(), `\uFF55${email.slice(1)}`]) {
       const answer = await account.admin('POST', '/users', { email: twin });
       expect([answer.status, answer.body]).toEqual([422, taken]);
@@ -200,7 +204,7 @@ describe('users', () => {
 
   it('use up no invitation of an address by a refused request, sequential or concurrent', async () => {
     const { id, email } = await newUser();
-    const taken = { error: 'Validation failed', errors: ['Email has already been taken'] };
+    const taken = refusal('Validation failed', 'taken', 'Email has already been taken', { field: 'email' });
     const refused = [];
     for (let i = 0; i < 11; i += 1) refused.push(await account.admin('POST', '/users', { email }));
     expect(refused.map(({ status, body }) => [status, body])).toEqual(Array(11).fill([422, taken]));
@@ -231,7 +235,7 @@ describe('users', () => {
     const active = await account.machine('POST', path);
     expect([active.status, active.body]).toEqual([
       422,
-      { error: 'Wrong state', errors: ['The user is active, not invited.'] },
+      refusal('Wrong state', 'wrong_state', 'The user is active, not invited.', { params: { state: 'active' } }),
     ]);
     const otherAccount = await identity.account();
     expect((await otherAccount.admin('POST', path)).status).toBe(404);
@@ -274,7 +278,7 @@ describe('users', () => {
     const own = await identity.account();
     const self = await own.admin('DELETE', `/users/${own.admin_user_id}`);
     expect([self.status, self.body.errors]).toEqual([422, ["You can't delete yourself."]]);
-    const rule = { error: 'Validation failed', errors: ['The account must keep at least one administrator.'] };
+    const rule = refusal('Validation failed', 'not_allowed', 'The account must keep at least one administrator.');
     expect((await own.machine('DELETE', `/users/${own.admin_user_id}`)).body).toEqual(rule);
     const capped = await own.machine('PATCH', `/users/${own.admin_user_id}`, { license_type: 'end_user' });
     expect([capped.status, capped.body]).toEqual([422, rule]);

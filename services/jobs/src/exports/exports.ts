@@ -5,6 +5,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { createdAct } from '@almanac/service-kit/messaging/audit';
+import { type Problem, type ProblemCode, rule } from '@almanac/service-kit/problems';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { isInFuture, readInstant } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
@@ -78,7 +79,7 @@ export const exportFields = {
  */
 export const highWaterMarkSchema = z
   .string()
-  .refine((text) => readInstant(text) !== undefined, 'must be an ISO 8601 datetime')
+  .refine((text) => readInstant(text) !== undefined, rule('wrong_format', 'must be an ISO 8601 datetime'))
   .transform((text) => (readInstant(text) as Date).toISOString())
   .meta({ type: 'string', format: 'date-time' });
 
@@ -120,9 +121,11 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
         where: { account_id: call.accountId, status: { in: openExportStates } },
       });
       if (open >= limits.openExportsPerAccount)
-        throw validationFailed(
-          `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
-        );
+        throw validationFailed({
+          code: 'limit_reached',
+          message: `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
+          params: { maximum: limits.openExportsPerAccount },
+        });
       await requireFreeStorage(tx, call);
       made = await tx.data_export.create({
         data: {
@@ -172,7 +175,12 @@ function auditedFields({ id, branch_id, table_definition_id, table_definition_ke
 
 function readPattern(input: NewExport): string {
   if (!(exportPatterns as readonly string[]).includes(input.pattern))
-    throw validationFailed(`Pattern must be one of ${exportPatterns.join(', ')}`);
+    throw validationFailed({
+      code: 'not_in_list',
+      message: `Pattern must be one of ${exportPatterns.join(', ')}`,
+      field: 'pattern',
+      params: { allowed: exportPatterns },
+    });
   return input.pattern;
 }
 
@@ -180,12 +188,13 @@ function readHighWaterMark(
   { pattern, high_water_mark }: NewExport,
   { as_of_until }: DeployedTable__Output,
 ): string | null {
-  const bad = (problem: string) => new ServiceError('bad_request', problem);
+  const field = 'high_water_mark';
+  const bad = (code: ProblemCode, message: string) => new ServiceError('bad_request', { code, message, field });
   if (pattern !== 'incremental') return null;
   if (high_water_mark === null || high_water_mark === undefined)
-    throw bad('high_water_mark is required when the pattern is incremental.');
+    throw bad('blank', 'high_water_mark is required when the pattern is incremental.');
   if (isInFuture(high_water_mark, as_of_until))
-    throw bad('high_water_mark must not be in the future: use the next_high_water_mark of an export.');
+    throw bad('out_of_range', 'high_water_mark must not be in the future: use the next_high_water_mark of an export.');
   return high_water_mark;
 }
 
@@ -193,31 +202,56 @@ const jsonFormats = new Set(['json', 'ndjson']);
 
 function readFormat({ format = 'csv', safe_cells, exact_numbers }: NewExport): string {
   if (!(exportFormats as readonly string[]).includes(format))
-    throw validationFailed(`Format must be one of ${exportFormats.join(', ')}`);
-  if (safe_cells && format !== 'csv') throw validationFailed('Safe cells go with the format csv only');
+    throw validationFailed({
+      code: 'not_in_list',
+      message: `Format must be one of ${exportFormats.join(', ')}`,
+      field: 'format',
+      params: { allowed: exportFormats },
+    });
+  if (safe_cells && format !== 'csv')
+    throw validationFailed({
+      code: 'incompatible',
+      message: 'Safe cells go with the format csv only',
+      field: 'safe_cells',
+    });
   if (exact_numbers && !jsonFormats.has(format))
-    throw validationFailed('Exact numbers go with the formats json and ndjson only; the others need no such choice');
+    throw validationFailed({
+      code: 'incompatible',
+      message: 'Exact numbers go with the formats json and ndjson only; the others need no such choice',
+      field: 'exact_numbers',
+    });
   return format;
 }
 
 function requireEditable({ pattern, format, as_of }: NewExport, { columns }: DeployedTable__Output): void {
-  const problems: string[] = [];
-  if (format !== 'xlsx') problems.push('An export for editing has the format xlsx');
+  const problems: Problem[] = [];
+  const field = 'for_editing';
+  if (format !== 'xlsx')
+    problems.push({ code: 'incompatible', message: 'An export for editing has the format xlsx', field });
   if (pattern !== 'full' || (as_of ?? null) !== null)
-    problems.push('An export for editing has the pattern full and the rows as they are now, without as_of');
+    problems.push({
+      code: 'incompatible',
+      message: 'An export for editing has the pattern full and the rows as they are now, without as_of',
+      field,
+    });
   if (!columns.some(({ is_primary_key }) => is_primary_key))
-    problems.push(
-      'A table without a primary key can not be exported for editing: its rows can only be added by an import',
-    );
+    problems.push({
+      code: 'incompatible',
+      message: 'A table without a primary key can not be exported for editing: its rows can only be added by an import',
+      field,
+    });
   if (problems.length > 0) throw validationFailed(problems);
 }
 
 function readAsOf({ as_of, pattern }: NewExport, table: DeployedTable__Output): string | null {
-  const bad = (problem: string) => new ServiceError('bad_request', problem);
+  const bad = (code: ProblemCode, message: string) =>
+    new ServiceError('bad_request', { code, message, field: 'as_of' });
   if (as_of === null || as_of === undefined) return null;
-  if (pattern !== 'full') throw bad('as_of goes with the pattern full only: a high-water mark has its own instant.');
-  if (as_of > table.as_of_until) throw bad('as_of must not be in the future.');
-  if (as_of < table.as_of_from) throw bad(`The history of this table goes back to ${table.as_of_from}.`);
+  if (pattern !== 'full')
+    throw bad('incompatible', 'as_of goes with the pattern full only: a high-water mark has its own instant.');
+  if (as_of > table.as_of_until) throw bad('out_of_range', 'as_of must not be in the future.');
+  if (as_of < table.as_of_from)
+    throw bad('out_of_range', `The history of this table goes back to ${table.as_of_from}.`);
   return as_of;
 }
 
@@ -249,7 +283,11 @@ export async function cancelExport(ctx: JobsContext, call: CallContext, id: numb
     });
     if (count === 0) {
       const { status } = await tx.data_export.findFirstOrThrow({ where });
-      throw new ServiceError('wrong_state', `The export is ${status} and can't be cancelled any more.`);
+      throw new ServiceError('wrong_state', {
+        code: 'wrong_state',
+        message: `The export is ${status} and can't be cancelled any more.`,
+        params: { state: status },
+      });
     }
     await cancelJob(tx, { kind: 'export', subjectId: id, accountId: call.accountId });
     await announce(tx, call, 'export.finished', { id, status: 'cancelled' });

@@ -220,10 +220,13 @@ async function storageFull(
   const day = await nextExpiryDay(tx, owner);
   const more = wanted === undefined ? 'and nothing more fits' : `and ${formatBytes(wanted)} more do not fit`;
   const wait = day === undefined ? '' : ` wait until ${day}, after which the next older file is removed,`;
-  return validationFailed(
-    `The files of the account take ${formatBytes(used)} of the ${formatBytes(limit)} that its plan allows, ${more}. ` +
+  return validationFailed({
+    code: 'limit_reached',
+    message:
+      `The files of the account take ${formatBytes(used)} of the ${formatBytes(limit)} that its plan allows, ${more}. ` +
       `Cancel imports or exports that have not ended,${wait} or ask for a larger plan.`,
-  );
+    params: { maximum: limit, used },
+  });
 }
 
 // Files of open imports do not expire while the import is open.

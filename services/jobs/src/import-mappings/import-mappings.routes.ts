@@ -3,6 +3,7 @@ import { idTextSchema, nameSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
+import { rule } from '@almanac/service-kit/problems';
 import {
   findTableReference,
   readTableReference,
@@ -125,12 +126,14 @@ const optional = {
             }),
           value_map: z
             .record(z.string(), z.string().max(maxValueMapSize).nullable())
-            .refine((map) => Object.keys(map).length <= maxValueMapSize, {
-              error: `has more than ${maxValueMapSize} entries`,
-            })
-            .refine((map) => Object.keys(map).every(({ length }) => length <= maxValueMapSize), {
-              error: `has a text of more than ${maxValueMapSize} characters`,
-            })
+            .refine(
+              (map) => Object.keys(map).length <= maxValueMapSize,
+              rule('too_many', `has more than ${maxValueMapSize} entries`, { maximum: maxValueMapSize }),
+            )
+            .refine(
+              (map) => Object.keys(map).every(({ length }) => length <= maxValueMapSize),
+              rule('too_long', `has a text of more than ${maxValueMapSize} characters`, { maximum: maxValueMapSize }),
+            )
             .nullish()
             .meta({
               description:

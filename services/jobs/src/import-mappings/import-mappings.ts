@@ -6,6 +6,7 @@ import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { type Action, allows, requireRight, type Where } from '@almanac/service-kit/rights/rights';
 import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { JobsContext } from '../context.ts';
@@ -234,8 +235,10 @@ async function checkMapping(
   return given ? { ...named, column_mappings: whole.column_mappings } : named;
 }
 
-const styleProblems = ({ delimiter, decimal_separator }: Mapping) =>
-  delimiter === ',' && decimal_separator === ',' ? ["The decimal separator can't be the delimiter"] : [];
+const styleProblems = ({ delimiter, decimal_separator }: Mapping): Problem[] =>
+  delimiter === ',' && decimal_separator === ','
+    ? [{ code: 'incompatible', message: "The decimal separator can't be the delimiter", field: 'decimal_separator' }]
+    : [];
 
 // The entry with its defaults, and its target spelled as in the table.
 function toEntry({ source_column, ...given }: EntryInput, { columns }: MappedTable): ColumnMapping {
@@ -285,7 +288,12 @@ async function saveMapping(
   }
 }
 
-const nameTaken = (cause?: unknown) => new ServiceError('already_exists', 'Name has already been taken', { cause });
+const nameTaken = (cause?: unknown) =>
+  new ServiceError(
+    'already_exists',
+    { code: 'taken', message: 'Name has already been taken', field: 'name' },
+    { cause },
+  );
 
 // Names are compared as people compare them, here and not by an index: earlier releases compared
 // bytes, so a table may already have two mappings of one name, which both stay.

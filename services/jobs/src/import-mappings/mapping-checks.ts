@@ -2,6 +2,7 @@
 // deployed table when an import uses it. Data checks values and formats of columns.
 import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { type Problem, type ProblemCode, withoutRepeated } from '@almanac/service-kit/problems';
 import { isUnimplemented } from '@almanac/service-kit/rpc/client';
 import type { JobsContext } from '../context.ts';
 import { foldName } from '../formats/table-file/column-names.ts';
@@ -35,13 +36,22 @@ export type ReferencedTable = {
 
 type Checked = Pick<Mapping, 'date_style' | 'decimal_separator' | 'has_header' | 'column_mappings'>;
 
-/** All problems, each a sentence. */
+// A problem of an entry, by its column of the file or of the table.
+const ofEntry = (code: ProblemCode, message: string, at: { source?: string; target?: string }): Problem => ({
+  code,
+  message,
+  field: 'column_mappings',
+  ...(at.target === undefined ? {} : { column: at.target }),
+  ...(at.source === undefined ? {} : { params: { source_column: at.source } }),
+});
+
+/** All problems. */
 export async function mappingProblems(
   ctx: Pick<JobsContext, 'data'>,
   call: CallContext,
   { columns, findTarget }: MappedTable,
   mapping: Checked,
-): Promise<string[]> {
+): Promise<Problem[]> {
   const byName = new Map(columns.map((column) => [column.name, column]));
   const entries = mapping.column_mappings;
   const problems = [...entryProblems(entries, byName), ...(mapping.has_header ? [] : positionProblems(entries))];
@@ -49,7 +59,7 @@ export async function mappingProblems(
   for (const entry of entries) problems.push(...lookupProblems(entry, byName, targets));
   // If only the names of columns are known, data would reject them all.
   const typed = columns.every(({ data_type }) => data_type !== '');
-  return [...new Set([...problems, ...(typed ? await sourceProblems(ctx, call, columns, mapping) : [])])];
+  return withoutRepeated([...problems, ...(typed ? await sourceProblems(ctx, call, columns, mapping) : [])]);
 }
 
 async function sourceProblems(
@@ -57,7 +67,7 @@ async function sourceProblems(
   call: CallContext,
   columns: MappedColumn[],
   { column_mappings, date_style, decimal_separator }: Checked,
-): Promise<string[]> {
+): Promise<Problem[]> {
   // A file may have many columns that are not imported.
   const names = new Set(columns.map(({ name }) => name));
   const filling = column_mappings.flatMap((entry): [string, ColumnMapping][] =>
@@ -70,7 +80,7 @@ async function sourceProblems(
       date_style,
       decimal_separator: decimal_separator ?? '',
     });
-    return problems;
+    return problems.map((message) => ofEntry('invalid', message, {}));
   } catch (error) {
     // Data 0.1.0 lacks this call; it reports misfits when it loads a file.
     if (isUnimplemented(error)) return [];
@@ -78,30 +88,39 @@ async function sourceProblems(
   }
 }
 
-function entryProblems(entries: ColumnMapping[], columns: Map<string, MappedColumn>): string[] {
-  const problems: string[] = [];
+function entryProblems(entries: ColumnMapping[], columns: Map<string, MappedColumn>): Problem[] {
+  const problems: Problem[] = [];
+  const add = (...problem: Parameters<typeof ofEntry>) => problems.push(ofEntry(...problem));
   const sources = new Set<string>();
   const targets = new Set<string>();
   for (const { source_column, target_column: target, ...how } of entries) {
     const source = foldName(source_column);
-    if (source === '') problems.push("Source column can't be blank");
-    else if (sources.has(source)) problems.push(`Source column ${source_column} is mapped twice`);
+    const at = { source: source_column };
+    if (source === '') add('blank', "Source column can't be blank", {});
+    else if (sources.has(source)) add('given_twice', `Source column ${source_column} is mapped twice`, at);
     sources.add(source);
     if (target === null || target === transactionCode) {
       if (how.format !== null || how.default !== null || how.lookup !== false)
-        problems.push(
+        add(
+          'incompatible',
           `Source column ${source_column} goes to no column of the table: it takes no format, default or lookup`,
+          at,
         );
       if (how.value_map !== null || how.round !== null)
-        problems.push(
+        add(
+          'incompatible',
           `Source column ${source_column} goes to no column of the table: it takes no value_map and is not rounded`,
+          at,
         );
       if (target === null) continue;
-    } else if (systemColumns.has(target.toLowerCase())) problems.push(`Target column ${target} is a system column`);
-    else if (!columns.has(target)) problems.push(`Target column ${target} is not a column of the table`);
+    } else if (systemColumns.has(target.toLowerCase()))
+      add('read_only', `Target column ${target} is a system column`, { ...at, target });
+    else if (!columns.has(target))
+      add('unknown_property', `Target column ${target} is not a column of the table`, { ...at, target });
     if (how.otherwise !== 'keep' && how.value_map === null)
-      problems.push(`Source column ${source_column} has no value_map, so there is nothing otherwise`);
-    if (targets.has(target)) problems.push(`Target column ${target} is mapped from two columns`);
+      add('incompatible', `Source column ${source_column} has no value_map, so there is nothing otherwise`, at);
+    if (targets.has(target))
+      add('given_twice', `Target column ${target} is mapped from two columns`, { ...at, target });
     targets.add(target);
   }
   return problems;
@@ -110,9 +129,12 @@ function entryProblems(entries: ColumnMapping[], columns: Map<string, MappedColu
 const positionProblems = (entries: ColumnMapping[]) =>
   entries
     .filter(({ source_column }) => !/^[1-9][0-9]{0,3}$/.test(source_column))
-    .map(
-      ({ source_column }) =>
+    .map(({ source_column }) =>
+      ofEntry(
+        'wrong_format',
         `Source column ${source_column} must be the place of a column, from 1: the mapping is for files without a header`,
+        { source: source_column },
+      ),
     );
 
 // Each table is requested once, however many entries look something up in it.
@@ -133,19 +155,25 @@ function lookupProblems(
   { target_column, lookup, format }: ColumnMapping,
   byName: Map<string, MappedColumn>,
   targets: Map<number, ReferencedTable | undefined>,
-): string[] {
+): Problem[] {
   const column = target_column === null ? undefined : byName.get(target_column);
   if (!column || lookup === false) return [];
   const { name, foreign_key_table_id: id } = column;
-  if (!id) return [`${name} is no foreign key; nothing can be looked up for it`];
+  const only = (code: ProblemCode, message: string) => [ofEntry(code, message, { target: name })];
+  if (!id) return only('incompatible', `${name} is no foreign key; nothing can be looked up for it`);
   const target = targets.get(id);
-  if (!target) return [`The table that ${name} refers to is not there`];
+  if (!target) return only('invalid_reference', `The table that ${name} refers to is not there`);
   if (target.columns.filter(({ is_primary_key }) => is_primary_key).length > 1)
-    return [`${name} is part of a foreign key of several columns; it can't be looked up`];
+    return only('incompatible', `${name} is part of a foreign key of several columns; it can't be looked up`);
   const shown =
     lookup === true ? undefined : target.columns.find((each) => each.name.toLowerCase() === lookup.toLowerCase());
   if (lookup !== true && !shown)
-    return [`${name} can't be looked up by ${lookup}, which is not a column of ${target.name}`];
+    return only(
+      'invalid_reference',
+      `${name} can't be looked up by ${lookup}, which is not a column of ${target.name}`,
+    );
   const dated = !shown || ['date', 'time', 'datetime', 'timestamptz'].includes(shown.data_type);
-  return format !== null && !dated ? [`${name} is looked up by text, which takes no date format`] : [];
+  return format !== null && !dated
+    ? only('incompatible', `${name} is looked up by text, which takes no date format`)
+    : [];
 }

@@ -1,9 +1,11 @@
 // The tables of an import: adding one, and storing its file until it is queued.
 import { randomUUID } from 'node:crypto';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
+import { humanize } from '@almanac/service-kit/api/input';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import type { Problem } from '@almanac/service-kit/problems';
 import { administersBranch, needsBranchAdministrator } from '@almanac/service-kit/rights/protected-branches';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { readTableReference, requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
@@ -87,9 +89,13 @@ export async function addImportTable(
     requireAcceptsFiles(await lockImport(tx, call.accountId, importId));
     const others = await tx.import_table.findMany({ where: { import_id: importId, account_id: call.accountId } });
     if (others.length >= maxTablesPerImport)
-      throw validationFailed(`The import has ${others.length} tables; at most ${maxTablesPerImport} fit into one.`);
+      throw validationFailed({
+        code: 'limit_reached',
+        message: `The import has ${others.length} tables; at most ${maxTablesPerImport} fit into one.`,
+        params: { maximum: maxTablesPerImport },
+      });
     if (others.some(({ table_definition_id }) => table_definition_id === table.table_definition_id))
-      throw validationFailed(`The table ${table.key} is part of this import already.`);
+      throw validationFailed({ code: 'taken', message: `The table ${table.key} is part of this import already.` });
     await recordObject(tx, call.accountId, object_key, daysFromNow(retentionDays.upload));
     await requireFreeStorage(tx, call);
     await reserveBytes(tx, call, object_key, { least: input.file_size ?? 0 });
@@ -139,7 +145,11 @@ async function presignUpload(ctx: JobsContext, call: CallContext, { id, object_k
 function readReference(branchId: number, input: NewImportTable): TableReference {
   const { table_definition_id, table_definition_key, branch_id = branchId } = input;
   if (table_definition_id === undefined && table_definition_key === undefined)
-    throw new ServiceError('bad_request', 'table_definition_id or table_definition_key is required.');
+    throw new ServiceError('bad_request', {
+      code: 'blank',
+      message: 'table_definition_id or table_definition_key is required.',
+      field: 'table_definition_id',
+    });
   return readTableReference({ table_definition_id, table_definition_key, branch_id });
 }
 
@@ -156,7 +166,11 @@ async function findDeployedTable(
   }
   const table = await ctx.data.GetDeployedTable(call, { table_definition_id: reference.id });
   if (table.branch_id === branchId) return table;
-  throw new ServiceError('not_found', `Table ${reference.id} is not deployed on the branch of the import.`);
+  throw new ServiceError('not_found', {
+    code: 'not_found',
+    message: `Table ${reference.id} is not deployed on the branch of the import.`,
+    field: 'table_definition_id',
+  });
 }
 
 const defaultMassDeletePercent = 50;
@@ -177,18 +191,30 @@ async function authorizeMassDeletion(
 }
 
 function checkOptions(input: NewImportTable): void {
-  const problems: string[] = [];
-  const oneOf = (label: string, value: string | undefined, allowed: readonly string[]) => {
-    if (value !== undefined && !allowed.includes(value)) problems.push(`${label} must be one of ${allowed.join(', ')}`);
+  const problems: Problem[] = [];
+  const oneOf = (field: string, value: string | undefined, allowed: readonly string[]) => {
+    if (value === undefined || allowed.includes(value)) return;
+    const message = `${humanize(field)} must be one of ${allowed.join(', ')}`;
+    problems.push({ code: 'not_in_list', message, field, params: { allowed } });
   };
-  oneOf('Pattern', input.pattern, patterns);
-  oneOf('Format', input.format, formats);
-  oneOf('On error', input.on_error, onErrors);
+  oneOf('pattern', input.pattern, patterns);
+  oneOf('format', input.format, formats);
+  oneOf('on_error', input.on_error, onErrors);
   const percent = input.mass_delete_percent;
   if (percent !== undefined && (percent < 1 || percent > 100))
-    problems.push('Mass delete percent must be from 1 to 100');
+    problems.push({
+      code: 'out_of_range',
+      message: 'Mass delete percent must be from 1 to 100',
+      field: 'mass_delete_percent',
+      params: { minimum: 1, maximum: 100 },
+    });
   if (input.file_size !== undefined && (input.file_size < 1 || input.file_size > limits.uploadBytes))
-    problems.push(`File size must be from 1 to ${limits.uploadBytes}`);
+    problems.push({
+      code: 'out_of_range',
+      message: `File size must be from 1 to ${limits.uploadBytes}`,
+      field: 'file_size',
+      params: { minimum: 1, maximum: limits.uploadBytes },
+    });
   if (problems.length > 0) throw validationFailed(problems);
 }
 
@@ -208,7 +234,11 @@ async function findMapping(
   const found = await ctx.prisma.import_mapping.findFirst({ where: { ...where, id: wanted } });
   if (!found) throw notFound('Import mapping');
   if (found.table_definition_id !== tableDefinitionId)
-    throw validationFailed('Import mapping belongs to another table');
+    throw validationFailed({
+      code: 'invalid_reference',
+      message: 'Import mapping belongs to another table',
+      field: 'import_mapping_id',
+    });
   return found;
 }
 
@@ -229,13 +259,23 @@ async function requireMappingFits(
   };
   const problems = await mappingProblems(ctx, call, { columns: table.columns, findTarget: find }, mapping);
   if (problems.length === 0) return;
-  throw validationFailed(problems.map((problem) => `Import mapping ${mapping.name} no longer fits: ${problem}`));
+  throw validationFailed(
+    problems.map((problem) => ({
+      ...problem,
+      field: 'import_mapping_id',
+      message: `Import mapping ${mapping.name} no longer fits: ${problem.message}`,
+    })),
+  );
 }
 
 function requireAcceptsFiles(status: string): void {
   requireOpen(status, 'changed');
   if (status === 'processing')
-    throw new ServiceError('wrong_state', 'The import is processing; its uploads are complete.');
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: 'The import is processing; its uploads are complete.',
+      params: { state: 'processing' },
+    });
 }
 
 /**
@@ -302,7 +342,11 @@ async function recordFile(ctx: JobsContext, call: CallContext, { importId, table
       where: { ...where, status: { in: statesAllowing(importTableMachine, 'upload') } },
       data: { status: 'uploaded', object_key, object_size: stored.size, object_etag: stored.etag },
     });
-    if (count === 0) throw new ServiceError('wrong_state', 'The import table takes no file any more.');
+    if (count === 0)
+      throw new ServiceError('wrong_state', {
+        code: 'wrong_state',
+        message: 'The import table takes no file any more.',
+      });
     const now = await tx.import_table.findFirstOrThrow({ where });
     // The URL may still be written to, so its key stays recorded until the URL expires.
     await recordObject(tx, accountId, replaced, daysFromNow(2));

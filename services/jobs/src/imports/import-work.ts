@@ -127,10 +127,10 @@ async function recheckMassDeletion(
   const { is_protected } = await ctx.metadata.GetBranch(caller, { id: branchId });
   if (!is_protected) return;
   if (!(await administers(ctx, { accountId, userId }, branchId)))
-    throw new ServiceError(
-      'forbidden',
-      'Mass deletion was allowed by a user who is no longer an administrator of the branch or the account.',
-    );
+    throw new ServiceError('forbidden', {
+      code: 'missing_right',
+      message: 'Mass deletion was allowed by a user who is no longer an administrator of the branch or the account.',
+    });
 }
 
 async function administers(ctx: JobsContext, caller: JobCaller, branchId: number): Promise<boolean> {

@@ -42,9 +42,11 @@ export async function createImport(ctx: JobsContext, call: CallContext, input: N
         where: { account_id: call.accountId, status: { in: openImportStates } },
       });
       if (open >= limits.openImportsPerAccount)
-        throw validationFailed(
-          `${open} imports are open; at most ${limits.openImportsPerAccount} may be open at once. Complete one first.`,
-        );
+        throw validationFailed({
+          code: 'limit_reached',
+          message: `${open} imports are open; at most ${limits.openImportsPerAccount} may be open at once. Complete one first.`,
+          params: { maximum: limits.openImportsPerAccount },
+        });
       const made = await tx.data_import.create({
         data: {
           account_id: call.accountId,
@@ -224,7 +226,11 @@ export async function lockImport(tx: Transaction, accountId: number, id: number)
 /** Throws 422 with the state unless the import can still change. */
 export function requireOpen(status: string, wanted: string): void {
   if ((openImportStates as string[]).includes(status)) return;
-  throw new ServiceError('wrong_state', `The import is ${status} and can't be ${wanted} any more.`);
+  throw new ServiceError('wrong_state', {
+    code: 'wrong_state',
+    message: `The import is ${status} and can't be ${wanted} any more.`,
+    params: { state: status },
+  });
 }
 
 type DirectEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry';

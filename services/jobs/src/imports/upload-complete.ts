@@ -3,6 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { JobsContext } from '../context.ts';
 import { formatBytes, releaseObjects, reserveBytes, saveLimit } from '../files/account-storage.ts';
 import { recordObject } from '../files/stored-objects.ts';
@@ -54,12 +55,11 @@ function locateFiles(ctx: JobsContext, tables: import_table[], seen: LocatedFile
 
 // A declared size reveals an incomplete file; the import stays open for the rest of it.
 function requireDeclaredSizes(found: LocatedFile[]): void {
-  const problems = found.flatMap(({ table, file }) => {
+  const problems = found.flatMap(({ table, file }): Problem[] => {
     const declared = table.file_size === null ? undefined : Number(table.file_size);
     if (declared === undefined || file?.size === declared) return [];
-    return [
-      `The file of table ${table.table_definition_key} has ${file?.size ?? 0} of the ${declared} bytes that were announced; upload it again.`,
-    ];
+    const message = `The file of table ${table.table_definition_key} has ${file?.size ?? 0} of the ${declared} bytes that were announced; upload it again.`;
+    return [{ code: 'invalid_file', message, params: { import_table_id: table.id } }];
   });
   if (problems.length > 0) throw validationFailed(problems);
 }
@@ -68,7 +68,7 @@ function requireDeclaredSizes(found: LocatedFile[]): void {
 // and the import stays open for a smaller one.
 async function reserveStorage(ctx: JobsContext, call: CallContext, found: LocatedFile[]): Promise<void> {
   await saveLimit(ctx, call);
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   for (const { table, key, file } of found) {
     if (!file) continue;
     try {
@@ -77,7 +77,11 @@ async function reserveStorage(ctx: JobsContext, call: CallContext, found: Locate
       if (!(error instanceof ServiceError) || error.kind !== 'validation_failed') throw error;
       await releaseObjects(ctx, call, [key]);
       const removed = `The file of table ${table.table_definition_key} (${formatBytes(file.size)}) was removed.`;
-      problems.push(`${removed} ${error.message}`);
+      problems.push({
+        code: 'limit_reached',
+        message: `${removed} ${error.message}`,
+        params: { import_table_id: table.id },
+      });
     }
   }
   if (problems.length > 0) throw validationFailed(problems);

@@ -36,10 +36,10 @@ export async function requireOpenUpload({ prisma }: Pick<JobsContext, 'prisma'>,
   });
   const table = tables.find(({ object_key }) => urlKeyOf(object_key) === urlKey);
   if (!table || finishedTableStates.some((state) => state === table.status))
-    throw new ServiceError(
-      'wrong_state',
-      'The import of this file has ended and takes no more files; begin another one.',
-    );
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: 'The import of this file has ended and takes no more files; begin another one.',
+    });
 }
 
 export type UploadedFile = { key: string; file: StoredObject | undefined };

@@ -23,7 +23,8 @@ export function mountMailPages(app: Express, { folder, publicUrl }: Options): vo
     app.get(path + suffix, async (req: Request, res: Response) => {
       res.locals.route = path + suffix;
       const callers = [readClientAddress(req), req.socket.remoteAddress ?? ''];
-      if (!callers.every(isLoopback)) throw new ServiceError('not_found', 'There is nothing at this address.');
+      if (!callers.every(isLoopback))
+        throw new ServiceError('not_found', { code: 'unknown_address', message: 'There is nothing at this address.' });
       await answer(req, res);
     });
   page('', async (_req, res) => sendPage(res, 'Mails', listPage(await readLatest(folder))));

@@ -116,7 +116,10 @@ async function compose(ctx: MailContext, mailer: Mailer, mail: mail): Promise<Ou
   if (!recipient) return 'The user no longer exists.';
   if (recipient.status === 'suspended') return 'The user is suspended.';
   if (!isMailAddress(recipient.email))
-    throw new ServiceError('validation_failed', 'The user has an address that no mail can be sent to.');
+    throw new ServiceError('validation_failed', {
+      code: 'invalid',
+      message: 'The user has an address that no mail can be sent to.',
+    });
   const to: MailAddress = { name: nameOf(recipient), address: recipient.email };
   const [, host] = mailer.from.address.split('@');
   return {
@@ -145,7 +148,8 @@ async function render(
   names: Names,
 ): Promise<MailContent | string> {
   const template = findTemplate(mail.template);
-  if (!template) throw new ServiceError('validation_failed', `There is no template ${mail.template}.`);
+  if (!template)
+    throw new ServiceError('validation_failed', { code: 'invalid', message: `There is no template ${mail.template}.` });
   const { values } = mail;
   if (!template.button) return renderMail({ template, facts: { ...names, until: '' }, values, publicUrl });
   const { purpose } = template.button;

@@ -27,8 +27,19 @@ export async function listJobs(
   { state, limit }: ListOptions,
 ): Promise<ListJobsResponse> {
   if (state !== '' && !states.includes(state))
-    throw new ServiceError('bad_request', `State must be one of ${states.join(', ')}.`);
-  if (limit < 0 || limit > maxLimit) throw new ServiceError('bad_request', `Limit must be from 1 to ${maxLimit}.`);
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: `State must be one of ${states.join(', ')}.`,
+      field: 'state',
+      params: { allowed: states },
+    });
+  if (limit < 0 || limit > maxLimit)
+    throw new ServiceError('bad_request', {
+      code: 'out_of_range',
+      message: `Limit must be from 1 to ${maxLimit}.`,
+      field: 'limit',
+      params: { minimum: 1, maximum: maxLimit },
+    });
   const where = {
     ...(call.accountId === 0 ? {} : { account_id: call.accountId }),
     state: { in: state === '' ? ['queued', 'running', 'failed'] : [state] },

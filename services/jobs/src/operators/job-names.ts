@@ -12,10 +12,10 @@ export const nameOf = ({ kind, subject_id }: Pick<job, 'kind' | 'subject_id'>) =
 export async function findJob(ctx: Pick<JobsContext, 'prisma'>, call: { accountId: number }, id: string): Promise<job> {
   const named = /^(?:(export|import-table|mail)-)?(\d{1,9})$/.exec(id);
   if (!named)
-    throw new ServiceError(
-      'bad_request',
-      'Give the number of a job, export-NUMBER, import-table-NUMBER or mail-NUMBER.',
-    );
+    throw new ServiceError('bad_request', {
+      code: 'wrong_format',
+      message: 'Give the number of a job, export-NUMBER, import-table-NUMBER or mail-NUMBER.',
+    });
   const number = Number(named[2]);
   const kind = named[1]?.replace('-', '_');
   const found = await ctx.prisma.job.findFirst({

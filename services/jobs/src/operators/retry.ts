@@ -28,7 +28,11 @@ type Retry = (ctx: JobsContext, tx: Transaction, job: Subject) => Promise<string
 const retryByKind: Record<JobKind, Retry> = { import_table: retryImportTable, export: retryExport, mail: retryMail };
 
 const notFailed = (what: string, status: string) =>
-  new ServiceError('wrong_state', `The ${what} is ${status}; only failed work can be tried again.`);
+  new ServiceError('wrong_state', {
+    code: 'wrong_state',
+    message: `The ${what} is ${status}; only failed work can be tried again.`,
+    params: { state: status },
+  });
 
 async function retryExport(ctx: JobsContext, tx: Transaction, job: Subject): Promise<string> {
   const where = { id: job.subject_id, account_id: job.account_id };
@@ -44,7 +48,10 @@ async function retryExport(ctx: JobsContext, tx: Transaction, job: Subject): Pro
 // Its job would end the table as cancelled, and the reason of the failure would be lost.
 const importNotRetryable = ({ status, cancel_requested }: data_import) => {
   const how = status === 'processing' && cancel_requested ? 'being cancelled' : status;
-  return new ServiceError('wrong_state', `The import is ${how}; its tables are not tried again.`);
+  return new ServiceError('wrong_state', {
+    code: 'wrong_state',
+    message: `The import is ${how}; its tables are not tried again.`,
+  });
 };
 
 const emptyResult = {

@@ -26,7 +26,7 @@ describe('tables that foreign keys refer to', () => {
     );
     const mapping = { date_style: 'ISO', decimal_separator: null, has_header: true, column_mappings } as const;
     const problems = await mappingProblems(ctx, {} as CallContext, table, mapping);
-    expect(problems[0]).toBe('Target column a is mapped from two columns');
+    expect(problems[0]).toMatchObject({ code: 'given_twice', message: 'Target column a is mapped from two columns' });
     expect(asked).toEqual([7]);
   });
 

@@ -115,7 +115,10 @@ export function sampleRoutes(ctx: JobsContext): Route[] {
         const sample = await readSample(text, { ...style, hasHeader: has_header });
         const width = sample.header.length;
         if (width > limits.columnsPerTable)
-          throw validationFailed(`A table has at most ${limits.columnsPerTable} columns; the sample has ${width}.`);
+          throw validationFailed({
+            code: 'too_many',
+            message: `A table has at most ${limits.columnsPerTable} columns; the sample has ${width}.`,
+          });
         const { columns, style: found } = inferColumns(sample);
         const taken = new Set(table.columns.map(({ name }) => name.toLowerCase()));
         const isThere = (name: string) => taken.has(name.toLowerCase());

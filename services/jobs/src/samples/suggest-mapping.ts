@@ -38,7 +38,10 @@ export async function suggestMapping(
   });
   const width = sample.header.length;
   if (width > maxEntries)
-    throw validationFailed(`A mapping has at most ${maxEntries} columns; the sample has ${width}.`);
+    throw validationFailed({
+      code: 'too_many',
+      message: `A mapping has at most ${maxEntries} columns; the sample has ${width}.`,
+    });
   const { style, entries, unmatchedTargets, questions } = matchColumns(
     sample,
     targets,

@@ -2,6 +2,7 @@
 // plan.
 import { readdirSync } from 'node:fs';
 import { type Call, callHeaders } from '@almanac/testkit/calls/call';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { formatBytes } from '../../src/files/account-storage.ts';
 import { sweep } from '../../src/maintenance/sweeper.ts';
@@ -66,7 +67,10 @@ describe('an account at its limit', () => {
       'The files of the account take 1000 bytes of the 1000 bytes that its plan allows, and nothing more fits. ' +
       'Cancel imports or exports that have not ended, or ask for a larger plan.';
     for (const refused of [await addTable(account), await addTable(account, 1), await startExport(account)])
-      expect([refused.status, refused.body]).toEqual([422, { error: 'Validation failed', errors: [sentence] }]);
+      expect([refused.status, refused.body]).toEqual([
+        422,
+        refusal('Validation failed', 'limit_reached', sentence, { params: { maximum: 1000, used: 1000 } }),
+      ]);
     expect((await account.call('GET', '/api/v1/exports')).body.data).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toServiceError } from '@almanac/service-kit/errors';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { mountFolderServer } from '../../src/files/object-store/folder-server.ts';
@@ -134,10 +135,13 @@ describe('the folder store', () => {
     const url = await store.presignGet(key, { expiresSeconds: 60, fileName: 'x.csv', contentType: 'text/csv' });
     const beyond = await fetch(url, { headers: { Range: 'bytes=999999-' } });
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */10']);
-    expect(await beyond.json()).toEqual({
-      error: 'Range not satisfiable',
-      errors: ['The file has no such range of bytes; Content-Range tells how many it has.'],
-    });
+    expect(await beyond.json()).toEqual(
+      refusal(
+        'Range not satisfiable',
+        'out_of_range',
+        'The file has no such range of bytes; Content-Range tells how many it has.',
+      ),
+    );
     const changed = await fetch(url, { headers: { Range: 'bytes=4-', 'If-Match': '"another"' } });
     expect([changed.status, await changed.json()]).toMatchObject([412, { error: 'Precondition failed' }]);
     expect((await fetch(url, { headers: { Range: 'bytes=4-' } })).status).toBe(206);

@@ -1,3 +1,4 @@
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { ended, givenImport, givenJobs, type Jobs, runImport } from '../given.ts';
 
@@ -95,10 +96,12 @@ describe('an import', () => {
       expect(listed.body.data.map(({ id }: { id: number }) => id)).toEqual([made.body.id]);
       expect((await post(`/imports/${made.body.id}/complete`)).body.status).toBe('completed');
     }
-    expect((await post('/imports', { branch_id: 1, correlation_code: 'x'.repeat(256) })).body).toEqual({
-      error: 'Validation failed',
-      errors: ['Correlation code is too long (maximum is 255 characters)'],
-    });
+    expect((await post('/imports', { branch_id: 1, correlation_code: 'x'.repeat(256) })).body).toEqual(
+      refusal('Validation failed', 'too_long', 'Correlation code is too long (maximum is 255 characters)', {
+        field: 'correlation_code',
+        params: { maximum: 255 },
+      }),
+    );
     expect((await post('/imports', { branch_id: 1, correlation_code: ' ' })).status).toBe(422);
   });
 

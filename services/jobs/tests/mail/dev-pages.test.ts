@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { refusal } from '@almanac/testkit/calls/refusal';
 import PostalMime from 'postal-mime';
 import { sweep } from '../../src/maintenance/sweeper.ts';
 import { givenJobs, type Jobs } from '../given.ts';
@@ -101,7 +102,7 @@ describe('/dev/mail', () => {
     for (const path of ['', `/${name}`, `/${name}/html`]) {
       const answer = await get(path, { 'x-forwarded-for': address });
       expect(answer.status).toBe(404);
-      expect(await answer.json()).toEqual({ error: 'Not found', errors: ['There is nothing at this address.'] });
+      expect(await answer.json()).toEqual(refusal('Not found', 'unknown_address', 'There is nothing at this address.'));
     }
     expect((await get('', { 'x-forwarded-for': '10.1.2.3, 127.0.0.1' })).status).toBe(200);
   });

@@ -13,6 +13,7 @@ import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names
 import { type CallContext, requireScope } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import type { Problem } from '@almanac/service-kit/problems';
 import { type Action, allows, reachOf, requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
@@ -194,7 +195,10 @@ async function requireDevelopSomewhere(ctx: MetadataContext, call: CallContext):
   if (call.userId === undefined) return;
   const { everywhere, domainIds, branchIds } = reachOf(await ctx.rights.get(call), 'develop');
   if (!everywhere && domainIds.length === 0 && branchIds.length === 0)
-    throw new ServiceError('forbidden', 'You need the right "develop" on the account, a domain or a branch.');
+    throw new ServiceError('forbidden', {
+      code: 'missing_right',
+      message: 'You need the right "develop" on the account, a domain or a branch.',
+    });
 }
 
 async function findParentId(
@@ -207,7 +211,8 @@ async function findParentId(
   const find = (where: object) =>
     ctx.prisma.branch.findFirst({ where: { ...where, ...visible }, select: { id: true } });
   const parent = id === undefined ? null : await find({ id });
-  if (!parent && givenId !== undefined) throw validationFailed("Parent branch doesn't exist");
+  if (!parent && givenId !== undefined)
+    throw validationFailed({ code: 'invalid_reference', message: "Parent branch doesn't exist", field: 'parent_id' });
   return (parent ?? (await find({ is_default: true })))?.id ?? null;
 }
 
@@ -229,11 +234,19 @@ export async function updateBranch(
     requireScope(call, 'api:admin');
     await requireRight(ctx.rights, call, 'admin', { branchId: id });
   }
-  const problems = [];
+  const problems: Problem[] = [];
   if (before.is_default && attributes.name !== undefined && attributes.name !== before.name)
-    problems.push(`Name of the branch ${before.name} can't be changed`);
+    problems.push({
+      code: 'not_allowed',
+      message: `Name of the branch ${before.name} can't be changed`,
+      field: 'name',
+    });
   if (before.is_default && attributes.branch_type === 'private')
-    problems.push(`Branch type of ${before.name} can't be private`);
+    problems.push({
+      code: 'not_allowed',
+      message: `Branch type of ${before.name} can't be private`,
+      field: 'branch_type',
+    });
   if (problems.length > 0) throw validationFailed(problems);
   const branch = await mapUniqueViolation(nameTaken, () =>
     transact(ctx, async (tx) => {
@@ -310,18 +323,25 @@ async function deleteOrphanedBases(tx: Transaction, caller: RpcCaller, ids: numb
 }
 
 async function refuseNeededBranch(tx: Transaction, branch: StoredBranch, visible: object): Promise<void> {
-  if (branch.is_default) throw validationFailed(`The branch ${branch.name} can't be deleted`);
+  if (branch.is_default)
+    throw validationFailed({ code: 'not_allowed', message: `The branch ${branch.name} can't be deleted` });
   const where = { parent_branch_id: branch.id };
   const children = await tx.branch.findMany({ where: { ...where, ...visible }, select: { name: true } });
   const names = children.map(({ name }) => name);
   if ((await tx.branch.count({ where })) > names.length) names.push('private ones');
-  if (names.length > 0) throw validationFailed(`Branch still has child branches: ${names.join(', ')}`);
+  if (names.length > 0)
+    throw validationFailed({
+      code: 'still_referenced',
+      message: `Branch still has child branches: ${names.join(', ')}`,
+      params: { branches: names },
+    });
   const running = await tx.deployment.findFirst({ where: { deploying_branch_id: branch.id }, select: { id: true } });
   if (running)
-    throw new ServiceError(
-      'wrong_state',
-      `Deployment ${running.id} is being applied on this branch; wait for its end.`,
-    );
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: `Deployment ${running.id} is being applied on this branch; wait for its end.`,
+      params: { deployment_id: running.id },
+    });
 }
 
 /** Has data drop the tables of a deleted branch; idempotent. */

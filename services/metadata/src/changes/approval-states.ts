@@ -107,8 +107,10 @@ export function requireTransition<State extends string, Apply extends string>(
   isProtected: boolean,
 ): State {
   const decision = decide(machine, state, action, actor, isProtected);
-  if (decision.verdict === 'forbidden') throw new ServiceError('forbidden', decision.sentence);
-  if (decision.verdict === 'impossible') throw new ServiceError('wrong_state', decision.sentence);
+  if (decision.verdict === 'forbidden')
+    throw new ServiceError('forbidden', { code: 'missing_right', message: decision.sentence });
+  if (decision.verdict === 'impossible')
+    throw new ServiceError('wrong_state', { code: 'wrong_state', message: decision.sentence, params: { state } });
   return decision.to;
 }
 

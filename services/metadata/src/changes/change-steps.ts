@@ -28,7 +28,8 @@ export async function takeStep<Stored extends StoredChange, Plan, Answer>(
   const branch = kind.branchOf(before);
   const actor = await kind.actorOf(ctx, call, before);
   const decision = decide(machine, before.status, action, actor, branch.is_protected);
-  if (decision.verdict === 'forbidden') throw new ServiceError('forbidden', decision.sentence);
+  if (decision.verdict === 'forbidden')
+    throw new ServiceError('forbidden', { code: 'missing_right', message: decision.sentence });
   const comment = readComment() ?? null;
   // Planned before anything changes: if data is unavailable, the change stays as it was.
   const plan = action === 'send_request' ? await kind.planRequest?.(ctx, call, before) : undefined;

@@ -73,8 +73,8 @@ export async function requireVisibleChange(
   if (everywhere || isClosed) return;
   const [domains, tables] = [new Set(domainIds), new Set<number | null>(tableDefinitionIds)];
   if (change.tables.every(({ id, domain_id }) => domains.has(domain_id) || tables.has(id))) return;
-  throw new ServiceError(
-    'forbidden',
-    `You need the right "view" on every table of the ${noun}, on its branch or on the account.`,
-  );
+  throw new ServiceError('forbidden', {
+    code: 'missing_right',
+    message: `You need the right "view" on every table of the ${noun}, on its branch or on the account.`,
+  });
 }

@@ -1,5 +1,6 @@
 // Refusals and outcomes of applying a change.
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { type Machine, titleOf } from './approval-states.ts';
 
 /**
@@ -15,10 +16,17 @@ export async function refuseWithDiffs<T>(
     return await apply();
   } catch (error) {
     if (!(error instanceof ServiceError) || !needsDiffs(error)) throw error;
-    const { kind, errors, label, headers, cause } = error;
-    throw new ServiceError(kind, errors, { label, headers, cause, facts: await findDiffs() });
+    const { kind, problems, label, headers, cause } = error;
+    throw new ServiceError(kind, problems, { label, headers, cause, facts: await findDiffs() });
   }
 }
+
+/**
+ * The 422 of a change that could not be applied. Its reasons are stored as sentences, so the code
+ * of each says only that it blocks the change; the blockers of the diffs say more.
+ */
+export const blockedBy = (reasons: string[]): ServiceError =>
+  validationFailed(reasons.map((message): Problem => ({ code: 'blocked', message })));
 
 type Outcome = { id: number; status: string; error: string | null };
 
@@ -31,7 +39,7 @@ export function requireSuccess(
   { id, status, error }: Outcome,
   doing: string,
 ): void {
-  if (status === 'failed') throw validationFailed((error ?? `${titleOf(noun)} failed`).split('\n'));
+  if (status === 'failed') throw blockedBy((error ?? `${titleOf(noun)} failed`).split('\n'));
   if (status === transitions[apply]?.to)
     throw new ServiceError('unavailable', `${titleOf(noun)} ${id} is still being ${doing}; ask again.`);
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { MetadataContext } from '../context.ts';
 import type { Transaction } from '../transaction.ts';
 import type { Machine } from './approval-states.ts';
@@ -53,7 +54,10 @@ export async function recordReviewed(
 /** Thrown when a user would apply what they have not been shown. */
 export class NotReviewed extends ServiceError {
   constructor(sentences: string[]) {
-    super('wrong_state', sentences);
+    super(
+      'wrong_state',
+      sentences.map((message): Problem => ({ code: 'not_reviewed', message })),
+    );
   }
 }
 

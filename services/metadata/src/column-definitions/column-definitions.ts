@@ -12,6 +12,7 @@ import {
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import type { Problem } from '@almanac/service-kit/problems';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
@@ -128,7 +129,11 @@ export async function createColumnDefinition(
     const { column, problems } = resolveColumn(undefined, given);
     const others = await listOthers(tx, call, table.id);
     if (others.length >= limits.columnsPerTable)
-      problems.push(`Table definition can have at most ${limits.columnsPerTable} columns`);
+      problems.push({
+        code: 'limit_reached',
+        message: `Table definition can have at most ${limits.columnsPerTable} columns`,
+        params: { maximum: limits.columnsPerTable },
+      });
     await requireFit(tx, call, table, column, others, problems);
     const id = await nextColumnId(tx);
     const created = await tx.column_definition.create({
@@ -172,19 +177,32 @@ async function requireFit(
   table: TableDefinition,
   column: ColumnShape,
   others: Other[],
-  problems: string[],
+  problems: Problem[],
 ): Promise<void> {
   const keyColumns = others.filter((other) => other.is_primary_key).length;
   if (column.is_primary_key && keyColumns >= limits.keyColumnsPerTable)
-    problems.push(`Primary key can have at most ${limits.keyColumnsPerTable} columns`);
+    problems.push({
+      code: 'limit_reached',
+      message: `Primary key can have at most ${limits.keyColumnsPerTable} columns`,
+      field: 'is_primary_key',
+      params: { maximum: limits.keyColumnsPerTable },
+    });
   const target = column.foreign_key_table_id;
   if (target !== null && !(await mayReferTo(tx, call, table, target))) problems.push(targetMissing);
   if (column.is_hierarchy && target !== table.id)
-    problems.push('Is hierarchy is only for columns that refer to their own table');
+    problems.push({
+      code: 'incompatible',
+      message: 'Is hierarchy is only for columns that refer to their own table',
+      field: 'is_hierarchy',
+    });
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-const targetMissing = "Foreign key table doesn't exist on this branch";
+const targetMissing: Problem = {
+  code: 'invalid_reference',
+  message: "Foreign key table doesn't exist on this branch",
+  field: 'foreign_key_table_id',
+};
 
 // A reference reveals which keys the table has and can keep its rows from being deleted, so it
 // needs `view` on the table.

@@ -1,3 +1,4 @@
+import { messagesOf } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import { type ColumnShape, columnAttributes, newColumnAttributes, resolveColumn } from './column-rules.ts';
 import { dataTypes } from './column-values.ts';
@@ -10,7 +11,8 @@ const resolve = (attributes: Record<string, unknown>, before?: ColumnShape) => {
     schema.parse(before ? attributes : { name: 'code', data_type: 'string', ...attributes }),
   );
 };
-const problems = (attributes: Record<string, unknown>, before?: ColumnShape) => resolve(attributes, before).problems;
+const found = (attributes: Record<string, unknown>, before?: ColumnShape) => resolve(attributes, before).problems;
+const problems = (attributes: Record<string, unknown>, before?: ColumnShape) => messagesOf(found(attributes, before));
 
 describe('names of columns', () => {
   it.each(['a', '_', 'Country_Code2', 'x'.repeat(63), 'constructor'])('take %s', (name) =>
@@ -42,6 +44,9 @@ describe('length and scale', () => {
     expect(resolve({}).column.length).toBe(255);
     expect(resolve({ length: 10_485_760 })).toMatchObject({ column: { length: 10_485_760 }, problems: [] });
     expect(problems({ length: 10_485_761 })).toEqual(['Length must be at most 10485760']);
+    expect(found({ length: 10_485_761 })).toMatchObject([
+      { code: 'out_of_range', field: 'length', params: { maximum: 10_485_760 } },
+    ]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 // The rules of a column (design 3.4), pure: the column that a change leads to, and its problems.
 import { descriptionSchema, idSchema } from '@almanac/service-kit/api/input';
+import { type Problem, rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import { type DataType, dataTypeAliases, dataTypes, findValueProblems } from './column-values.ts';
 
@@ -10,14 +11,17 @@ const defaultPrecision = 38;
 
 const columnNameSchema = z
   .string()
-  .refine((name) => name.trim() !== '', "can't be blank")
+  .refine((name) => name.trim() !== '', rule('blank', "can't be blank"))
   .refine(
     (name) => name.trim() === '' || /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(name),
-    'must start with a letter or _ and hold only letters a to z, digits and _ (maximum is 63 characters)',
+    rule(
+      'wrong_format',
+      'must start with a letter or _ and hold only letters a to z, digits and _ (maximum is 63 characters)',
+    ),
   )
-  .refine((name) => !/^svc_/i.test(name), "can't start with svc_")
+  .refine((name) => !/^svc_/i.test(name), rule('wrong_format', "can't start with svc_"))
   // JSON parsers refuse it as a property name, so no record could have it.
-  .refine((name) => name !== '__proto__', 'is reserved')
+  .refine((name) => name !== '__proto__', rule('wrong_format', 'is reserved'))
   .meta({ minLength: 1, maxLength: 63 });
 
 const aliases = Object.keys(dataTypeAliases) as (keyof typeof dataTypeAliases)[];
@@ -75,13 +79,23 @@ export type ColumnShape = {
 export function resolveColumn(
   before: ColumnShape | undefined,
   given: GivenColumn,
-): { column: ColumnShape; problems: string[] } {
+): { column: ColumnShape; problems: Problem[] } {
   const type = given.data_type ?? before?.data_type ?? 'string';
   const { length, scale, problems } = resolveModifiers(type, before, given);
   const isKey = given.is_primary_key ?? before?.is_primary_key ?? false;
-  if (isKey && type === 'json') problems.push("A json column can't be part of the primary key");
+  if (isKey && type === 'json')
+    problems.push({
+      code: 'incompatible',
+      message: "A json column can't be part of the primary key",
+      field: 'is_primary_key',
+    });
   const target = pick(given.foreign_key_table_id, before?.foreign_key_table_id);
-  if (target !== null && type === 'json') problems.push("A json column can't be a foreign key");
+  if (target !== null && type === 'json')
+    problems.push({
+      code: 'incompatible',
+      message: "A json column can't be a foreign key",
+      field: 'foreign_key_table_id',
+    });
   const values =
     given.valid_values === undefined ? splitValues(before?.valid_values ?? null) : splitValues(given.valid_values);
   if (values.length > 0) problems.push(...findValueProblems(values, type, { length, scale }));
@@ -111,7 +125,14 @@ function pick<T>(given: T | null | undefined, before: T | null | undefined): T |
   return given === undefined ? (before ?? null) : given;
 }
 
-type ResolvedModifiers = { length: number | null; scale: number | null; problems: string[] };
+const tooLong = (message: string, maximum: number): Problem => ({
+  code: 'out_of_range',
+  message,
+  field: 'length',
+  params: { maximum },
+});
+
+type ResolvedModifiers = { length: number | null; scale: number | null; problems: Problem[] };
 
 // Length and scale mean something else for another type, so they are kept only with the type.
 function resolveModifiers(type: DataType, before: ColumnShape | undefined, given: GivenColumn): ResolvedModifiers {
@@ -119,12 +140,20 @@ function resolveModifiers(type: DataType, before: ColumnShape | undefined, given
   const length = pick(given.length, kept?.length);
   const scale = pick(given.scale, kept?.scale);
   if (type === 'decimal') return resolveDecimal(length, scale);
-  const problems = scale === null ? [] : ['Scale is only for decimal columns'];
+  const problems: Problem[] = [];
+  if (scale !== null)
+    problems.push({ code: 'incompatible', message: 'Scale is only for decimal columns', field: 'scale' });
   if (type === 'string') {
-    if (length !== null && length > maximumStringLength) problems.push(`Length must be at most ${maximumStringLength}`);
+    if (length !== null && length > maximumStringLength)
+      problems.push(tooLong(`Length must be at most ${maximumStringLength}`, maximumStringLength));
     return { length: length ?? defaultStringLength, scale: null, problems };
   }
-  if (length !== null) problems.push('Length is only for string and decimal columns');
+  if (length !== null)
+    problems.push({
+      code: 'incompatible',
+      message: 'Length is only for string and decimal columns',
+      field: 'length',
+    });
   return { length: null, scale: null, problems };
 }
 
@@ -132,9 +161,15 @@ function resolveModifiers(type: DataType, before: ColumnShape | undefined, given
 function resolveDecimal(length: number | null, scale: number | null): ResolvedModifiers {
   if (length === null && scale === null) return { length, scale, problems: [] };
   const precision = length ?? Math.max(defaultPrecision, Math.min(scale ?? 0, maximumPrecision));
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   if (precision > maximumPrecision)
-    problems.push(`Length (the precision of a decimal) must be at most ${maximumPrecision}`);
-  if ((scale ?? 0) > precision) problems.push(`Scale must be at most the length, which is ${precision}`);
+    problems.push(tooLong(`Length (the precision of a decimal) must be at most ${maximumPrecision}`, maximumPrecision));
+  if ((scale ?? 0) > precision)
+    problems.push({
+      code: 'out_of_range',
+      message: `Scale must be at most the length, which is ${precision}`,
+      field: 'scale',
+      params: { maximum: precision },
+    });
   return { length: precision, scale: scale ?? 0, problems };
 }

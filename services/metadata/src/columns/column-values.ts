@@ -1,4 +1,5 @@
 // The data types of columns, and the check of lists of valid values against them.
+import type { Problem, ProblemCode } from '@almanac/service-kit/problems';
 
 export const dataTypes = [
   'string',
@@ -83,21 +84,33 @@ const listable: Partial<Record<DataType, Canonical>> = {
 
 const maxListBytes = 65_536;
 
-/** The problems of a list of valid values for a column of this type, one sentence each. */
-export function findValueProblems(values: string[], type: DataType, modifiers: Modifiers): string[] {
+const ofValues = (code: ProblemCode, message: string, params?: Problem['params']): Problem => ({
+  code,
+  message,
+  field: 'valid_values',
+  ...(params && { params }),
+});
+
+/** The problems of a list of valid values for a column of this type. */
+export function findValueProblems(values: string[], type: DataType, modifiers: Modifiers): Problem[] {
   const canonical = listable[type];
-  if (!canonical) return [`Valid values can't be given for a ${type} column`];
+  if (!canonical) return [ofValues('incompatible', `Valid values can't be given for a ${type} column`)];
   if (Buffer.byteLength(values.join('|')) > maxListBytes)
-    return [`Valid values is too long (maximum is ${maxListBytes} bytes)`];
-  if (values.includes('')) return ["Valid values can't hold an empty value"];
-  if (values.some((value) => value.includes('|'))) return ["Valid values can't hold the character |"];
-  const problems: string[] = [];
+    return [
+      ofValues('too_long', `Valid values is too long (maximum is ${maxListBytes} bytes)`, { maximum: maxListBytes }),
+    ];
+  if (values.includes('')) return [ofValues('blank', "Valid values can't hold an empty value")];
+  if (values.some((value) => value.includes('|')))
+    return [ofValues('wrong_format', "Valid values can't hold the character |")];
+  const problems: Problem[] = [];
   const forms = new Set<string>();
   for (const value of values) {
     const form = canonical(value, modifiers);
     if (form === undefined)
-      problems.push(`Valid values holds ${quote(value)}, which is no ${describe(type, modifiers)}`);
-    else if (forms.has(form)) problems.push(`Valid values holds ${quote(value)} twice`);
+      problems.push(
+        ofValues('wrong_format', `Valid values holds ${quote(value)}, which is no ${describe(type, modifiers)}`),
+      );
+    else if (forms.has(form)) problems.push(ofValues('given_twice', `Valid values holds ${quote(value)} twice`));
     else forms.add(form);
     if (problems.length === 10) break;
   }

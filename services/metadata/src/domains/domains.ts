@@ -13,6 +13,7 @@ import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { createdAct, deletedAct, updatedAct } from '@almanac/service-kit/messaging/audit';
+import { atMost, rule } from '@almanac/service-kit/problems';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { z } from 'zod';
 import type { MetadataContext } from '../context.ts';
@@ -58,8 +59,8 @@ export const domainFilters = {
 
 const abbreviationSchema = z
   .string()
-  .refine((text) => [...text].length <= 4, 'is too long (maximum is 4 characters)')
-  .refine((text) => /^[\p{L}_]/u.test(text), 'must start with a letter or _')
+  .refine((text) => [...text].length <= 4, atMost(4))
+  .refine((text) => /^[\p{L}_]/u.test(text), rule('wrong_format', 'must start with a letter or _'))
   .nullable();
 
 export const domainAttributes = {
@@ -153,7 +154,12 @@ export async function deleteDomain(ctx: MetadataContext, call: CallContext, id: 
     const drafts = await tx.table_definition.findMany(held);
     const deployed = await tx.deployed_table_definition.findMany(held);
     const names = [...new Set([...drafts, ...deployed].map(({ name }) => name))];
-    if (names.length > 0) throw validationFailed(`Domain still has table definitions: ${names.join(', ')}`);
+    if (names.length > 0)
+      throw validationFailed({
+        code: 'still_referenced',
+        message: `Domain still has table definitions: ${names.join(', ')}`,
+        params: { table_definitions: names },
+      });
     await refuseWhileDeploying(tx, call, id);
     const deleted = await tx.domain.delete({ where: { id }, select: domainFields });
     await announce(tx, call, 'domain.deleted', { domain_id: id, name: deleted.name, creator_id: null });
@@ -168,10 +174,11 @@ async function refuseWhileDeploying(tx: Transaction, call: CallContext, id: numb
     select id from deployment
     where account_id = ${call.accountId} and status = 'deploying' and wanted @> ${wanted}::jsonb limit 1`;
   if (running[0])
-    throw new ServiceError(
-      'wrong_state',
-      `Deployment ${running[0].id} is applying a table of this domain; wait for its end.`,
-    );
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: `Deployment ${running[0].id} is applying a table of this domain; wait for its end.`,
+      params: { deployment_id: running[0].id },
+    });
 }
 
 async function announceDomain(

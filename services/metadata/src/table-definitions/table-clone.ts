@@ -3,6 +3,7 @@
 // three-way comparisons.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import { requireBranch } from '../branches/branches.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
@@ -58,7 +59,11 @@ export async function cloneTableDefinition(
     const columns = await tx.column_definition.findMany({ where, select: columnFields, orderBy: inOrder });
     return { ...cloned, column_definitions: columns };
   };
-  const taken = `A table with this key or name is already on the branch ${branch.name}`;
+  const taken: Problem = {
+    code: 'taken',
+    message: `A table with this key or name is already on the branch ${branch.name}`,
+    field: 'target_branch_id',
+  };
   return mapUniqueViolation(taken, () => transactOnce(ctx, call, copy, ({ id }) => id));
 }
 
@@ -71,7 +76,7 @@ async function findTargets(
   branch: { id: number; name: string },
 ): Promise<Map<number, number>> {
   const targets = new Map([[source.id, cloneId]]);
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   for (const column of source.columns) {
     const referred = column.foreign_key_table;
     if (!referred || targets.has(referred.id)) continue;
@@ -83,9 +88,12 @@ async function findTargets(
       !(await isBeingRemoved(tx, call, target.id));
     if (isUsable) targets.set(referred.id, target.id);
     else
-      problems.push(
-        `Column ${column.name} refers to the table ${referred.key}, which is not on the branch ${branch.name}; clone that first`,
-      );
+      problems.push({
+        code: 'invalid_reference',
+        message: `Column ${column.name} refers to the table ${referred.key}, which is not on the branch ${branch.name}; clone that first`,
+        column: column.name,
+        params: { table: referred.key },
+      });
   }
   if (problems.length > 0) throw validationFailed(problems);
   return targets;
@@ -94,7 +102,10 @@ async function findTargets(
 async function requireRows(tx: Transaction, call: CallContext, { id }: FullDefinition): Promise<void> {
   const where = { id, account_id: call.accountId };
   if ((await tx.deployed_table_definition.count({ where })) === 0)
-    throw validationFailed('Table definition is not deployed, so it has no rows to include');
+    throw validationFailed({
+      code: 'wrong_state',
+      message: 'Table definition is not deployed, so it has no rows to include',
+    });
 }
 
 async function copyDefinition(

@@ -12,6 +12,7 @@ import {
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { reachOf, requireRight } from '@almanac/service-kit/rights/rights';
 import type { TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
@@ -193,7 +194,7 @@ export async function createTableDefinition(
   const attributes = await readWithRight(ctx, call, branchId, read);
   const [key, name_key] = [deriveKey(attributes.name), normalizeName(attributes.name)];
   const create = async (tx: Transaction) => {
-    const problems: string[] = [];
+    const problems: Problem[] = [];
     if (!(await domainExists(tx, call, attributes.domain_id))) problems.push(domainMissing);
     if (attributes.lookup_display_column_id != null) problems.push(lookupForeign);
     if (problems.length > 0) throw validationFailed(problems);
@@ -219,7 +220,8 @@ export async function createTableDefinition(
   const taken = async () => {
     const where = { account_id: call.accountId, branch_id: branchId, name_key };
     const isName = (await ctx.prisma.table_definition.count({ where })) > 0;
-    return isName ? nameTaken : `The key ${key}, which is made from this name, has already been taken`;
+    const message = `The key ${key}, which is made from this name, has already been taken`;
+    return isName ? nameTaken : ({ code: 'taken', message, field: 'name', params: { key } } satisfies Problem);
   };
   return mapUniqueViolation(taken, () => transactOnce(ctx, call, create, ({ id }) => id));
 }
@@ -249,8 +251,12 @@ async function developsDomains(ctx: MetadataContext, call: CallContext): Promise
   return reachOf(await ctx.rights.get(call), 'develop').domainIds.length > 0;
 }
 
-const domainMissing = "Domain doesn't exist";
-const lookupForeign = 'Lookup display column must be a column of this table';
+const domainMissing: Problem = { code: 'invalid_reference', message: "Domain doesn't exist", field: 'domain_id' };
+const lookupForeign: Problem = {
+  code: 'invalid_reference',
+  message: 'Lookup display column must be a column of this table',
+  field: 'lookup_display_column_id',
+};
 
 async function domainExists(tx: Transaction, call: CallContext, id: number): Promise<boolean> {
   return (await tx.domain.count({ where: { id, account_id: call.accountId } })) === 1;
@@ -260,7 +266,12 @@ async function domainExists(tx: Transaction, call: CallContext, id: number): Pro
 export async function requireRoom(tx: Transaction, call: RpcCaller, more = 1): Promise<void> {
   const max = call.branching ? maximumDefinitions.withBranching : maximumDefinitions.otherwise;
   const count = await tx.table_definition.count({ where: { account_id: call.accountId } });
-  if (count + more > max) throw validationFailed(`The plan allows at most ${max} table definitions`);
+  if (count + more > max)
+    throw validationFailed({
+      code: 'limit_reached',
+      message: `The plan allows at most ${max} table definitions`,
+      params: { maximum: max },
+    });
 }
 
 /** The id of a definition about to be created, whose lineage it may start. */
@@ -322,7 +333,7 @@ export async function moveChangesToDomain(tx: Transaction, id: number, domainId:
 export const draftChange = { version: { increment: 1 }, needs_deployment: true } as const;
 
 async function refuseBrokenLinks(tx: Transaction, call: CallContext, id: number, given: Attributes): Promise<void> {
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   if (given.domain_id !== undefined && !(await domainExists(tx, call, given.domain_id))) problems.push(domainMissing);
   if (given.lookup_display_column_id != null) {
     const where = { id: given.lookup_display_column_id, table_definition_id: id, account_id: call.accountId };

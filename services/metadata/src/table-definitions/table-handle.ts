@@ -17,7 +17,16 @@ export function readTableHandle(text: string, branchId: number | undefined): Tab
   if (id.success) return { id: id.data, ...branch };
   if (uuidPattern.test(text)) return { uuid: text.toLowerCase(), ...branch };
   if (!/^[\p{L}_]/u.test(text) || text.includes('\u0000') || [...text].length > 600)
-    throw new ServiceError('bad_request', 'id must be a numeric id, a UUID or a key.');
-  if (branchId === undefined) throw new ServiceError('bad_request', 'branch_id is required with a key.');
+    throw new ServiceError('bad_request', {
+      code: 'wrong_format',
+      message: 'id must be a numeric id, a UUID or a key.',
+      field: 'id',
+    });
+  if (branchId === undefined)
+    throw new ServiceError('bad_request', {
+      code: 'blank',
+      message: 'branch_id is required with a key.',
+      field: 'branch_id',
+    });
   return { key: text.normalize('NFKC'), ...branch };
 }

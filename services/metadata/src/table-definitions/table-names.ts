@@ -1,5 +1,6 @@
 // Names of tables, and the key that a table gets from its first name.
 import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names';
+import { rule } from '@almanac/service-kit/problems';
 
 /** The key of a new table: its name in lower case, everything but letters and digits made `_`. */
 export function deriveKey(name: string): string {
@@ -17,5 +18,5 @@ const hasValidStart = (text: string) => /^[\p{L}_]/u.test(text);
  */
 export const tableNameSchema = visibleNameSchema.refine(
   (name) => normalizeName(name) === '' || (hasValidStart(name.normalize('NFKC')) && hasValidStart(normalizeName(name))),
-  'must start with a letter or _',
+  rule('wrong_format', 'must start with a letter or _'),
 );

@@ -53,7 +53,11 @@ export async function listDeployedReferences(tx: Transaction, caller: Caller, ta
 export function refuseReferences(names: string[]): void {
   const distinct = [...new Set(names)];
   if (distinct.length > 0)
-    throw validationFailed(`Table definition is referred to by columns of other tables: ${distinct.join(', ')}`);
+    throw validationFailed({
+      code: 'still_referenced',
+      message: `Table definition is referred to by columns of other tables: ${distinct.join(', ')}`,
+      params: { table_definitions: distinct },
+    });
 }
 
 /**
@@ -68,5 +72,9 @@ export async function lockForRemoval(tx: Transaction, caller: Caller, table: Tab
     select: { id: true },
   });
   if (running)
-    throw new ServiceError('wrong_state', `Deployment ${running.id} is applying this table; wait for its end.`);
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: `Deployment ${running.id} is applying this table; wait for its end.`,
+      params: { deployment_id: running.id },
+    });
 }

@@ -38,7 +38,7 @@ export async function deleteTableDefinition(
     await lockForRemoval(tx, call, definition);
     await guard(tx);
     if (await isBeingRemoved(tx, call, definition.id))
-      throw new ServiceError('wrong_state', 'Table definition is being removed.');
+      throw new ServiceError('wrong_state', { code: 'wrong_state', message: 'Table definition is being removed.' });
     refuseReferences(await listDraftReferences(tx, call, definition.id));
     await deleteDefinition(tx, call, definition.id);
   });

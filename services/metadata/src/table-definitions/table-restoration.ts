@@ -5,6 +5,7 @@
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../context.ts';
@@ -115,21 +116,28 @@ async function requireRestorable(
 ): Promise<void> {
   const mine = { account_id: caller.accountId, branch_id: draft.branch_id };
   const { id, key, name_key, lineage_id } = draft;
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   if ((await tx.table_definition.count({ where: { ...mine, OR: [{ key }, { name_key }, { lineage_id }] } })) > 0)
     problems.push(taken);
   if (!(await lockRow(tx, 'domain', caller.accountId, draft.domain_id, 'read')))
-    problems.push('The domain of the table has been deleted');
+    problems.push({ code: 'invalid_reference', message: 'The domain of the table has been deleted' });
   for (const { name, foreign_key_table_id: target } of draft.columns) {
     if (target === null || target === id) continue;
     const isThere = await lockRow(tx, 'table_definition', caller.accountId, target, 'read');
     if (!isThere || (await isBeingRemoved(tx, caller, target)))
-      problems.push(`Column ${name} refers to a table that does not exist any more`);
+      problems.push({
+        code: 'invalid_reference',
+        message: `Column ${name} refers to a table that does not exist any more`,
+        column: name,
+      });
   }
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-const taken = 'A table with this key or name, or a copy of the same one, is on the branch by now';
+const taken: Problem = {
+  code: 'taken',
+  message: 'A table with this key or name, or a copy of the same one, is on the branch by now',
+};
 
 /**
  * Has data restore its table, then restores the definition. A refusal by either undoes the request.
@@ -168,7 +176,7 @@ async function undoOnRefusal(undo: () => Promise<unknown>, work: () => Promise<v
 
 async function restoreInData(ctx: MetadataContext, caller: RpcCaller, id: number): Promise<void> {
   const { restored } = await ctx.data.RestoreTable(caller, { table_definition_id: id }, { deadlineMs: 60_000 });
-  if (!restored) throw validationFailed('The rows of the table are no longer kept');
+  if (!restored) throw validationFailed({ code: 'wrong_state', message: 'The rows of the table are no longer kept' });
 }
 
 async function restoreDefinition(tx: Transaction, caller: RpcCaller, table: Table): Promise<void> {

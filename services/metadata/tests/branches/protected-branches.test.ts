@@ -1,5 +1,6 @@
 // Only administrators remove and restore deployed tables of a protected branch, and change its
 // protection.
+import { refusal } from '@almanac/testkit/calls/refusal';
 import { callingAs, givenUser, keyColumn, type Metadata, startMetadata } from '../given.ts';
 import { givenWork, type Work } from '../promotion-given.ts';
 
@@ -34,10 +35,11 @@ const unprotect = () => work.admin.send('PATCH', `/branches/${work.account.mainI
 
 const onlyAdministrators = (act: string) => ({
   status: 403,
-  body: {
-    error: 'Forbidden',
-    errors: [`Only an administrator of the branch or the account may ${act} on a protected branch.`],
-  },
+  body: refusal(
+    'Forbidden',
+    'missing_right',
+    `Only an administrator of the branch or the account may ${act} on a protected branch.`,
+  ),
 });
 
 describe('a table that is deployed on a protected branch', () => {

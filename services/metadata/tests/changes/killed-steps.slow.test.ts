@@ -136,7 +136,7 @@ async function promotingRows(): Promise<Saga> {
 
 const refusal = 'It blocks the deployment.';
 const refuse = () => {
-  throw new ServiceError('validation_failed', refusal);
+  throw new ServiceError('validation_failed', { code: 'blocked', message: refusal });
 };
 
 // Always the steps that can't be undone: after a commit, and during a call of data. The writes

@@ -174,7 +174,7 @@ describe('a repeated request', () => {
     const path = `/table_definitions/${id}/remove`;
     const key = freshKey();
     metadata.neighbours.data.before.DropTable = () => {
-      throw new ServiceError('wrong_state', 'Rows are being loaded.');
+      throw new ServiceError('wrong_state', { code: 'wrong_state', message: 'Rows are being loaded.' });
     };
     expect((await post(work.admin, path, undefined, key)).status).toBe(422);
     metadata.neighbours.data.before = {};

@@ -183,7 +183,7 @@ describe('removing', () => {
     await deploy(table.id);
     const path = `/table_definitions/${table.id}/remove`;
     metadata.neighbours.data.before.DropTable = () => {
-      throw new ServiceError('wrong_state', 'A load is running.');
+      throw new ServiceError('wrong_state', { code: 'wrong_state', message: 'A load is running.' });
     };
     expect(await api.send('POST', path)).toMatchObject({ status: 422, body: { errors: ['A load is running.'] } });
     expect((await api.get(`/table_definitions/${table.id}`)).needs_deployment).toBe(false);

@@ -133,7 +133,10 @@ describe('a restoration', () => {
     await deploy(table.id);
     await remove(table.id);
     metadata.neighbours.data.before.RestoreTable = () => {
-      throw new ServiceError('validation_failed', 'Rows refer to rows that do not exist.');
+      throw new ServiceError('validation_failed', {
+        code: 'invalid',
+        message: 'Rows refer to rows that do not exist.',
+      });
     };
     expect((await restore(table.id)).body.errors).toEqual(['Rows refer to rows that do not exist.']);
     expect((await show(table.id)).status).toBe(404);

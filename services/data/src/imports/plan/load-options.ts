@@ -3,6 +3,7 @@
 // rows is in the result.
 import type { BulkLoadOptions__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { type DeployedTable, isRequired, keyColumns } from '../../tables/table.ts';
 import { readCell, readText } from './cell-reading.ts';
 import type { LoadPlan, Source } from './load-plan.ts';
@@ -44,7 +45,7 @@ const versionColumns = ['svc_sk', 'svc_version'];
 
 /** Checks what can be checked without the table; 400. */
 export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null): LoadOptions {
-  const bad = (problem: string) => new ServiceError('bad_request', problem);
+  const bad = (message: string) => new ServiceError('bad_request', { code: 'invalid', message });
   if (!raw) throw bad('The first message must be the options.');
   const pattern = patterns.find((each) => each === raw.pattern);
   if (raw.load_id === '' || raw.load_id.length > 200 || raw.load_id.includes('\u0000'))
@@ -151,7 +152,8 @@ export function planLoad(
     problems.push('The table has no primary key, so rows can only be added (pattern incremental).');
   if (pattern === 'incremental_with_delete' && codePosition === undefined)
     problems.push(`The file has no column ${transactionCode}, which incremental_with_delete needs.`);
-  if (problems.length > 0) throw validationFailed(problems);
+  if (problems.length > 0)
+    throw validationFailed(problems.map((message): Problem => ({ code: 'invalid_file', message })));
   return {
     sources: table.structure.columns.flatMap((column) => sources.get(column.name) ?? []),
     key: key.map((column) => sources.get(column.name) as Source),

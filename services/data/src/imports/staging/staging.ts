@@ -193,7 +193,7 @@ export async function* chunksOf(
     const { value, done } = await messages.next();
     if (done) break;
     if (value.chunk === undefined || value.chunk === null)
-      throw new ServiceError('bad_request', 'Options may come only first.');
+      throw new ServiceError('bad_request', { code: 'invalid', message: 'Options may come only first.' });
     yield value.chunk as Buffer;
   }
   // A cancelled stream ends like a finished one.

@@ -1,11 +1,12 @@
 // Reads the operations of a batch: every value by its column's type, before the database; all
 // problems are collected. Upserts are read first, and become changes or new rows once it is known
 // which rows have their keys.
-import { moreProblems, ServiceError } from '@almanac/service-kit/errors';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import { moreProblems, type Problem } from '@almanac/service-kit/problems';
 import type { Column, DeployedTable } from '../../tables/table.ts';
 import { type KeyedInput, noInput, readKeyed } from '../key-input.ts';
-import { requireKey } from '../preconditions.ts';
+import { requireKey, rowOf } from '../preconditions.ts';
 import { type Cells, type RecordInput, readRecord } from '../record-input.ts';
 
 /** An operation of a request. */
@@ -32,15 +33,15 @@ export type RowChange = {
 
 export type Batch = { created: RowChange[]; updated: RowChange[]; deleted: RowChange[] };
 
-/** A problem of one operation, as a sentence that doesn't name it yet. */
-export type Problem = { place: number; sentence: string };
+/** A problem of one operation, whose message doesn't name it yet. */
+type OperationProblem = Problem & { operation: number };
 
 /** The problems of an answer: by operation, the first hundred of them. */
-export class Problems {
-  private readonly kept: Problem[] = [];
+export class OperationProblems {
+  private readonly kept: OperationProblem[] = [];
   private left = 0;
 
-  add(...problems: Problem[]): void {
+  add(...problems: OperationProblem[]): void {
     const room = limits.problems - this.kept.length;
     this.kept.push(...problems.slice(0, room));
     this.left += Math.max(0, problems.length - room);
@@ -50,11 +51,11 @@ export class Problems {
     return this.kept.length === 0;
   }
 
-  get sentences(): string[] {
-    const sentences = this.kept
-      .toSorted((a, b) => a.place - b.place)
-      .map(({ place, sentence }) => `Operation ${place}: ${sentence}`);
-    return this.left === 0 ? sentences : [...sentences, moreProblems(this.left)];
+  get all(): Problem[] {
+    const problems = this.kept
+      .toSorted((a, b) => a.operation - b.operation)
+      .map((problem) => ({ ...problem, message: `Operation ${problem.operation}: ${problem.message}` }));
+    return this.left === 0 ? problems : [...problems, moreProblems(this.left)];
   }
 }
 
@@ -85,18 +86,19 @@ export function readBatch(
   operations: Operation[],
   upserts: Upserts,
   rows: readonly KeyedRow[],
-): { batch: Batch; problems: Problems } {
+): { batch: Batch; problems: OperationProblems } {
   const found = new Map(rows.map((row) => [row.place, row]));
   refuseRepeated(operations, found);
   const batch: Batch = { created: [], updated: [], deleted: [] };
-  const problems = new Problems();
+  const problems = new OperationProblems();
   const add = (
     changes: RowChange[],
     change: Pick<RowChange, 'place' | 'id' | 'version' | 'key'>,
     input: RecordInput,
   ) => {
     const { cells, broken } = input;
-    problems.add(...input.problems.map((sentence) => ({ place: change.place, sentence })));
+    const at = { operation: change.place, ...(change.id !== null && rowOf(change.id)) };
+    problems.add(...input.problems.map((problem) => ({ ...problem, ...at })));
     changes.push({ ...change, cells, broken });
   };
   for (const [place, each] of operations.entries())
@@ -119,16 +121,23 @@ export function readBatch(
 
 function refuseRepeated(operations: Operation[], found: ReadonlyMap<number, KeyedRow>): void {
   const first = new Map<string, number>();
-  const repeated: string[] = [];
+  const repeated: Problem[] = [];
   for (const [place, each] of operations.entries()) {
     const row = found.get(place);
     const id = 'id' in each ? each.id : row?.id;
     const before = row && row.first < place ? row.first : first.get(id ?? '');
     if (before === undefined) {
       if (id) first.set(id, place);
-    } else if (row)
-      repeated.push(`Operation ${place}: the record with this key is named by operation ${before} already`);
-    else repeated.push(`Operation ${place}: record ${id} is named by operation ${before} already`);
+      continue;
+    }
+    const record = row ? 'the record with this key' : `record ${id}`;
+    repeated.push({
+      code: 'given_twice',
+      message: `Operation ${place}: ${record} is named by operation ${before} already`,
+      operation: place,
+      ...(id && rowOf(id)),
+      params: { operation: before },
+    });
   }
   if (repeated.length > 0) throw new ServiceError('bad_request', repeated);
 }

@@ -1,8 +1,12 @@
 // The problems of a batch: queried when it was refused, or besides other problems, so that one
 // answer names every problem. Pure. The database itself enforces the rules.
 
+import { limits } from '@almanac/service-kit/limits';
+import type { Problem } from '@almanac/service-kit/problems';
+import { recordSql } from '../../rows/record-sql.ts';
 import { columnName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
+import { currentSql } from '../../tables/catalogue.ts';
 import { type DeployedTable, type ForeignKey, getColumn, keyColumns } from '../../tables/table.ts';
 import { typeOf } from '../../values/value-types.ts';
 import { foreignKeyProblem, keyProblem, notUnique, type Referrer } from '../constraint-sql.ts';
@@ -16,7 +20,7 @@ export type Question = {
   kind: 'absent' | 'outdated' | 'taken' | 'broken';
   /** Selects `place` and `other` of the operations with the problem. */
   sql: string;
-  sentence: (change: RowChange, other: number) => string;
+  problem: (change: RowChange, other: number) => Problem;
 };
 
 /**
@@ -47,6 +51,22 @@ export function batchProblemsSql(
     `with op as materialized (select ${columns.join(', ')} from ${relation.sql(values, 'a')} left join ${tableName(table)} own on own.svc_sk = a.id)` +
     ` select place, question, other::int as other from (${found.join(' union all ')}) found order by place, question`;
   return { statement: { text, values: relation.items }, questions };
+}
+
+/**
+ * The records of these rows as they are now: as many as an answer holds, null for the others; none
+ * when the table has changed.
+ */
+export function presentRecordsSql(table: DeployedTable, ids: number[]): Statement {
+  const { bind, list } = new Values();
+  const rows =
+    `select t.svc_sk, ${recordSql(table, bind)} as record from ${tableName(table)} t` +
+    ` where t.svc_sk = any(${bind(ids, 'bigint[]')}) and ${currentSql(table, bind)} offset 0`;
+  const bytes = 'sum(octet_length(record)) over (order by svc_sk rows unbounded preceding)';
+  return {
+    text: `select svc_sk as id, case when ${bytes} <= ${limits.answerBytes} then record end as record from (${rows}) present`,
+    values: list,
+  };
 }
 
 const name = (lineage_id: number) => columnName({ lineage_id });
@@ -105,13 +125,16 @@ const presence: Question[] = [
   {
     kind: 'absent',
     sql: `select place, 0 as other from op where ${absent}`,
-    sentence: ({ id }) => `record ${id} not found`,
+    problem: ({ id }) => ({ code: 'not_found', message: `record ${id} not found` }),
   },
   {
     kind: 'outdated',
     sql: `select place, svc_version as other from op where version <> svc_version and not ${absent}`,
-    sentence: ({ id, version }, other) =>
-      `record ${id} has been changed since it was read: it has version ${other}, not ${version}`,
+    problem: ({ id, version }, other) => ({
+      code: 'version_conflict',
+      message: `record ${id} has been changed since it was read: it has version ${other}, not ${version}`,
+      params: { version: other },
+    }),
   },
 ];
 
@@ -139,24 +162,25 @@ function keyQuestions(table: DeployedTable, key: number[]): Question[] {
       sql:
         `select place, 0 as other from op n where ${takesKey('n', key)} and exists (select from ${tableName(table)} o where o.svc_live and ${same}` +
         ` and not exists (select from op x where x.id = o.svc_sk and ${freesKey('x', key)}))`,
-      sentence: () => keyProblem(table),
+      problem: () => keyProblem(table),
     },
     {
       kind: 'broken',
       sql:
         `select place, first as other from (select place, min(place) over (partition by ${values}) as first from op n` +
         ` where ${takesKey('n', key)}) alike where place <> first`,
-      sentence: (_, other) => notUnique(table, `operation ${other} gives the same value`),
+      problem: (_, other) => notUnique(table, `operation ${other} gives the same value`, { operation: other }),
     },
     {
       kind: 'broken',
       sql:
         `select n.place, x.place as other from op n join op x on x.place <> n.place where n.id is not null and ${takesKey('n', key)}` +
         ` and x.id is not null and not x.is_deleted and ${isGiven('x', key)} and ${handed} and (${moved})`,
-      sentence: (_, other) =>
+      problem: (_, other) =>
         notUnique(
           table,
           `operation ${other} gives this value up, but no value can go from record to record in a batch`,
+          { operation: other },
         ),
     },
   ];
@@ -176,7 +200,7 @@ function targetQuestion(table: DeployedTable, key: number[], foreignKey: Foreign
     sql:
       `select place, 0 as other from op n where not n.is_deleted and ${isGiven('n', columns)} and ${isKnown('n', columns)} and ${filled}` +
       ` and not exists (select from ${target} r where r.svc_live and ${match}${stays})${comes}`,
-    sentence: () => foreignKeyProblem(table, foreignKey),
+    problem: () => foreignKeyProblem(table, foreignKey),
   };
 }
 
@@ -199,7 +223,10 @@ function referrersQuestion(table: DeployedTable, key: number[], { from, foreignK
       `select x.place, c.rows as other from op x, lateral (select (select count(*) from ${tableName(from)} s where s.svc_live and ${match})${leaving} as rows offset 0) c` +
       ` where c.rows > 0 and not x.was_deleted and (x.is_deleted or (${isGiven('x', key)} and ${isKnown('x', key)} and (${moved})))` +
       ` and not exists (select from op m where ${takesKey('m', key)} and ${successor})`,
-    sentence: ({ id }, other) =>
-      `record ${id} is still referred to by ${other} ${other === 1 ? 'record' : 'records'} of ${from.name}`,
+    problem: ({ id }, other) => ({
+      code: 'still_referenced',
+      message: `record ${id} is still referred to by ${other} ${other === 1 ? 'record' : 'records'} of ${from.name}`,
+      params: { table: from.name, table_definition_id: from.table_definition_id, count: other },
+    }),
   };
 }

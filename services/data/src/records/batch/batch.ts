@@ -3,7 +3,9 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { JsonText } from '@almanac/service-kit/http/json-text';
 import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { type Pools, run } from '../../postgres/pools.ts';
 import { originOf } from '../../rows/origin.ts';
 import { catalogueSql } from '../../tables/catalogue.ts';
@@ -12,18 +14,18 @@ import { type DeployedTable, keyColumns } from '../../tables/table.ts';
 import { referrersOf } from '../constraint-sql.ts';
 import { findRefusedCycle, keyText, type RefusedCycle } from '../hierarchy-problems.ts';
 import { findKept, type WriteAccess, writeOnce } from '../idempotency.ts';
-import { requireManual } from '../preconditions.ts';
+import { requireManual, rowOf } from '../preconditions.ts';
 import {
   type Batch,
   type KeyedRow,
   type Operation,
-  Problems,
+  OperationProblems,
   type RowChange,
   readBatch,
   readUpserts,
   type Upserts,
 } from './batch-input.ts';
-import { batchProblemsSql, type Found, type Question } from './batch-problems-sql.ts';
+import { batchProblemsSql, type Found, presentRecordsSql, type Question } from './batch-problems-sql.ts';
 import { batchSql, type Done, keyedRowsSql } from './batch-sql.ts';
 
 /**
@@ -53,7 +55,7 @@ export function writeBatch(
           if (answer) return answer;
         } catch (error) {
           const cycle = findRefusedCycle(table, error);
-          if (cycle) throw validationFailed(cycleSentences(table, batch, cycle));
+          if (cycle) throw validationFailed(cycleProblems(table, batch, cycle));
           if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) throw error;
           failure = error;
         }
@@ -82,14 +84,15 @@ async function findKeyed(pools: Pools, table: DeployedTable, upserts: Upserts): 
 }
 
 // New records are recognized by their key: their ids were rolled back.
-function cycleSentences(table: DeployedTable, { created, updated }: Batch, { rows, sentence }: RefusedCycle): string[] {
+function cycleProblems(table: DeployedTable, { created, updated }: Batch, { rows, problem }: RefusedCycle): Problem[] {
   const [ids, keys] = [new Set(rows.map(({ id }) => id)), new Set(rows.map(({ key }) => key))];
   const key = keyColumns(table.structure);
-  const problems = new Problems();
-  for (const change of updated) if (ids.has(String(change.id))) problems.add({ place: change.place, sentence });
+  const problems = new OperationProblems();
+  for (const { place, id } of updated)
+    if (ids.has(String(id))) problems.add({ ...problem, operation: place, ...(id !== null && rowOf(id)) });
   for (const { place, cells } of created)
-    if (keys.has(keyText(key.map((column) => cells.get(column))))) problems.add({ place, sentence });
-  return problems.isEmpty ? [sentence] : problems.sentences;
+    if (keys.has(keyText(key.map((column) => cells.get(column))))) problems.add({ ...problem, operation: place });
+  return problems.isEmpty ? [problem] : problems.all;
 }
 
 function doneAnswer({ created, updated, created_count, updated_count, deleted_count }: Done): Answer {
@@ -111,7 +114,7 @@ async function refusal(
   table: DeployedTable,
   batch: Batch,
   upserts: Upserts,
-  problems: Problems,
+  problems: OperationProblems,
 ): Promise<ServiceError | typeof moved | undefined> {
   const branch = await run<DeployedTable>(pools.rows, catalogueSql.ofBranch(table.account_id, table.branch_id));
   const { statement, questions } = batchProblemsSql(table, batch, referrersOf(table, branch));
@@ -122,18 +125,32 @@ async function refusal(
       .map((change) => [change.place, change]),
   );
   const described = found.map(({ place, question, other }) => {
-    const { kind, sentence } = questions[question] as Question;
-    return { kind, place, sentence: sentence(changes.get(place) as RowChange, other) };
+    const { kind, problem } = questions[question] as Question;
+    const change = changes.get(place) as RowChange;
+    return { kind, ...problem(change, other), operation: place, ...(change.id !== null && rowOf(change.id)) };
   });
-  if (described.some(({ kind, place }) => upserts.has(place) && (kind === 'absent' || kind === 'taken'))) return moved;
-  const only = (kind: Question['kind']) => {
-    const some = new Problems();
-    some.add(...described.filter((each) => each.kind === kind));
+  const isMoved = ({ kind, operation }: (typeof described)[number]) =>
+    upserts.has(operation) && (kind === 'absent' || kind === 'taken');
+  if (described.some(isMoved)) return moved;
+  const only = (wanted: Question['kind']) => {
+    const some = new OperationProblems();
+    some.add(...described.flatMap(({ kind, ...problem }) => (kind === wanted ? [problem] : [])));
     return some;
   };
   const [absent, outdated] = [only('absent'), only('outdated')];
-  if (!absent.isEmpty) return new ServiceError('not_found', absent.sentences);
-  if (!outdated.isEmpty) return new ServiceError('precondition_failed', outdated.sentences);
-  problems.add(...described);
-  return problems.isEmpty ? undefined : validationFailed(problems.sentences);
+  if (!absent.isEmpty) return new ServiceError('not_found', absent.all);
+  if (!outdated.isEmpty) return new ServiceError('precondition_failed', await withCurrent(pools, table, outdated.all));
+  problems.add(...described.map(({ kind: _, ...problem }) => problem));
+  return problems.isEmpty ? undefined : validationFailed(problems.all);
+}
+
+// Shows the present record of each operation that names another version.
+async function withCurrent(pools: Pools, table: DeployedTable, problems: Problem[]): Promise<Problem[]> {
+  const ids = problems.flatMap(({ row }) => row ?? []);
+  const found = await run<{ id: number; record: string | null }>(pools.rows, presentRecordsSql(table, ids));
+  const records = new Map(found.map(({ id, record }) => [id, record]));
+  return problems.map((problem) => {
+    const record = records.get(problem.row ?? 0);
+    return typeof record === 'string' ? { ...problem, current: new JsonText(record) } : problem;
+  });
 }

@@ -1,3 +1,4 @@
+import { messagesOf } from '@almanac/service-kit/problems';
 import { givenColumn, givenTable } from '../../../tests/structures.ts';
 import { historySql, versionSql } from './history-sql.ts';
 import { restoreProblemsSql } from './restore-sql.ts';
@@ -38,14 +39,21 @@ describe('the SQL of histories', () => {
 });
 
 describe('the SQL of the rules that restored rows would break', () => {
-  it('checks keys, references, required values and lists, and has a sentence for each', () => {
+  it('checks keys, references, required values and lists, and has a problem for each', () => {
     const { statement, problems } = restoreProblemsSql(table, ['4', '5']);
-    expect(problems).toEqual([
+    expect(messagesOf(problems)).toEqual([
       'col_11 must be unique: a record with this value exists',
       'col_13 must refer to a record of the referenced table',
       "col_11 can't be blank",
       `${hostile} can't be blank`,
       `${hostile} must be one of ${hostile}`,
+    ]);
+    expect(problems.map(({ code, column }) => [code, column])).toEqual([
+      ['taken', 'col_11'],
+      ['invalid_reference', 'col_13'],
+      ['blank', 'col_11'],
+      ['blank', hostile],
+      ['not_in_list', hostile],
     ]);
     expect(statement.text).toContain(
       'exists (select from b_2.t_5 o where o.c_11 = t.c_11 and o.svc_sk <> t.svc_sk and (o.svc_live or o.svc_sk = any($1::bigint[])))',

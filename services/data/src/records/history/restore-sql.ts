@@ -1,20 +1,21 @@
 // Which rules of today deleted rows would break if they were restored: queried when the database
 // has refused to restore them. Pure.
 
+import type { Problem } from '@almanac/service-kit/problems';
 import { columnName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
-import { requiredMessage, sentence, valueChecks } from '../../tables/column-rules.ts';
+import { problemOf, requiredProblem, valueChecks } from '../../tables/column-rules.ts';
 import { type Column, type DeployedTable, isRequired, keyColumns } from '../../tables/table.ts';
-import type { Bind } from '../../values/check.ts';
+import type { Bind, Check } from '../../values/check.ts';
 import { typeOf } from '../../values/value-types.ts';
 import { foreignKeyProblem, keyProblem } from '../constraint-sql.ts';
 
-type Question = { condition: string; problem: string };
+type Question = { condition: string; problem: Problem };
 
 /**
  * One row per deleted row that breaks a rule: `id`, and `broken`, a boolean for each of `problems`.
  */
-export function restoreProblemsSql(table: DeployedTable, ids: string[]): { statement: Statement; problems: string[] } {
+export function restoreProblemsSql(table: DeployedTable, ids: string[]): { statement: Statement; problems: Problem[] } {
   const values = new Values();
   const list = values.bind(ids, 'bigint[]');
   const questions = [
@@ -37,10 +38,10 @@ export function restoreProblemsSql(table: DeployedTable, ids: string[]): { state
 function columnQuestions(column: Column, bind: Bind): Question[] {
   const x = `t.${columnName(column)}`;
   const questions: Question[] = [];
-  if (isRequired(column)) questions.push({ condition: `${x} is null`, problem: sentence(column, requiredMessage) });
+  if (isRequired(column)) questions.push({ condition: `${x} is null`, problem: requiredProblem(column) });
   if (column.valid_values.length > 0) {
     const list = bind(column.valid_values, `${typeOf(column).base}[]`);
-    const problem = sentence(column, valueChecks(column).at(-1)?.message ?? '');
+    const problem = problemOf(column, valueChecks(column).at(-1) as Check);
     questions.push({ condition: `coalesce(${x} <> all(${list}), false)`, problem });
   }
   return questions;

@@ -4,6 +4,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { isConstraintViolation } from '@almanac/service-kit/postgres/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { type Pools, run } from '../../postgres/pools.ts';
 import { originOf } from '../../rows/origin.ts';
 import { findProblem } from '../../tables/column-rules.ts';
@@ -12,7 +13,7 @@ import type { DeployedTable } from '../../tables/table.ts';
 import { explainRefusal, withConstraintProblems } from '../constraint-problems.ts';
 import { findRefusedCycle, type RefusedCycle } from '../hierarchy-problems.ts';
 import { findKept, type WriteAccess, writeOnce } from '../idempotency.ts';
-import { requireManual, requireRow } from '../preconditions.ts';
+import { requireManual, requireRow, rowOf } from '../preconditions.ts';
 import type { Cells } from '../record-input.ts';
 import { countAnswer, recordAnswer } from '../records.ts';
 import { restoreSql, updateSql } from '../write-sql.ts';
@@ -50,15 +51,21 @@ async function explainRestoration(pools: Pools, table: DeployedTable, ids: strin
   const { statement, problems } = restoreProblemsSql(table, ids);
   const found = await run<{ id: number; broken: boolean[] }>(pools.rows, statement);
   // The first element of `broken` belongs to no problem.
-  const sentences = found.flatMap(({ id, broken }) =>
-    problems.filter((_, i) => broken[i + 1]).map((problem) => `Record ${id}: ${problem}`),
+  const refused = found.flatMap(({ id, broken }) =>
+    problems.filter((_, i) => broken[i + 1]).map((problem) => ofRecord(id, problem)),
   );
-  return sentences.length > 0 ? validationFailed(sentences) : error;
+  return refused.length > 0 ? validationFailed(refused) : error;
 }
 
 // The cycle has a restored row, for live rows had no cycle.
-const restoredOn = ({ rows, sentence }: RefusedCycle, ids: string[]) =>
-  rows.filter(({ id }) => ids.includes(id)).map(({ id }) => `Record ${id}: ${sentence}`);
+const restoredOn = ({ rows, problem }: RefusedCycle, ids: string[]) =>
+  rows.filter(({ id }) => ids.includes(id)).map(({ id }) => ofRecord(id, problem));
+
+const ofRecord = (id: string | number, problem: Problem): Problem => ({
+  ...problem,
+  message: `Record ${id}: ${problem.message}`,
+  ...rowOf(id),
+});
 
 type RevertInput = { id: string; version: number; versions: number[] | undefined };
 
@@ -112,6 +119,10 @@ async function readVersion(
     throw notFound('Version');
   }
   if (found.svc_is_deleted)
-    throw new ServiceError('validation_failed', `Version ${version} is a deletion; name a version before it.`);
+    throw new ServiceError('validation_failed', {
+      code: 'wrong_state',
+      message: `Version ${version} is a deletion; name a version before it.`,
+      field: 'version',
+    });
   return new Map(table.structure.columns.map((column, i) => [column, found.cells[i] ?? null]));
 }

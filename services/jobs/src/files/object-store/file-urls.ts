@@ -34,7 +34,11 @@ export function signFileUrl(publicUrl: string, grant: FileGrant, secret: Uint8Ar
   return url.href;
 }
 
-const invalidLink = () => new ServiceError('forbidden', 'The link does not hold: it was changed, or its time is over.');
+const invalidLink = () =>
+  new ServiceError('forbidden', {
+    code: 'invalid_link',
+    message: 'The link does not hold: it was changed, or its time is over.',
+  });
 
 /**
  * Reads the grant of a URL; 403 unless its signature matches the method and it has not expired. A

@@ -1,6 +1,6 @@
 // Serves the folder store's files under pre-signed URLs. The signature is the only permission.
 import { createHash } from 'node:crypto';
-import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
+import { codesOfKinds, type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Express, NextFunction, Request, Response } from 'express';
 import { filesPath, verifyFileUrl } from './file-urls.ts';
@@ -28,9 +28,17 @@ export function mountFolderServer(app: Express, store: FolderStore, options: Fol
   app.use(filesPath, async (req: Request, res: Response, next: NextFunction) => {
     res.locals.route = `${filesPath}/{key}`;
     if (!['GET', 'HEAD', 'PUT'].includes(req.method))
-      throw new ServiceError('method_not_allowed', 'Use GET, HEAD or PUT here.', {
-        headers: { Allow: 'GET, HEAD, PUT' },
-      });
+      throw new ServiceError(
+        'method_not_allowed',
+        {
+          code: 'method_not_allowed',
+          message: 'Use GET, HEAD or PUT here.',
+          params: { allowed: ['GET', 'HEAD', 'PUT'] },
+        },
+        {
+          headers: { Allow: 'GET, HEAD, PUT' },
+        },
+      );
     const [path = '', query = ''] = req.url.split('?', 2);
     const grant = verifyFileUrl(req.method, path.slice(1), new URLSearchParams(query), store.secret, Date.now());
     if (grant.method === 'PUT') await receiveFile(req, res, store, grant.key, options);
@@ -54,7 +62,11 @@ async function receiveFile(
       yield chunk;
     }
     if (hash && hash.digest('base64') !== md5)
-      throw new ServiceError('bad_request', 'The bytes that came are not those Content-MD5 tells of.');
+      throw new ServiceError('bad_request', {
+        code: 'invalid',
+        message: 'The bytes that came are not those Content-MD5 tells of.',
+        field: 'Content-MD5',
+      });
     await requireUpload(key);
   };
   const declaredBytes = Number(req.headers['content-length'] ?? 0);
@@ -79,8 +91,8 @@ function sendFile(
     if (!error || res.headersSent) return;
     for (const header of ['Content-Disposition', 'Content-Security-Policy']) res.removeHeader(header);
     const { status = 500 } = error as { status?: number };
-    const [kind, problem] = downloadErrors.get(status) ?? [];
-    next(kind && problem ? new ServiceError(kind, problem) : error);
+    const [kind, message] = downloadErrors.get(status) ?? [];
+    next(kind && message ? new ServiceError(kind, { code: codesOfKinds[kind], message }) : error);
   });
 }
 

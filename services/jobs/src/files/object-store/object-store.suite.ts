@@ -123,7 +123,7 @@ export function describeObjectStore(name: string, store: () => ObjectStore): voi
       const first = await store().put(at, once('one'), { maxBytes: 10 });
       const failing = async function* () {
         yield Buffer.from('tw');
-        throw new ServiceError('bad_request', 'cut off');
+        throw new ServiceError('bad_request', { code: 'malformed', message: 'cut off' });
       };
       expect(await kindOf(store().put(at, failing(), { maxBytes: 10 }))).toBe('bad_request');
       expect((await all(await store().read(at, first.etag))).toString()).toBe('one');

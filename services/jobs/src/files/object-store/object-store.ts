@@ -83,7 +83,12 @@ export async function* limitBytes(
   let total = 0;
   for await (const chunk of source) {
     total += chunk.length;
-    if (total > maxBytes) throw new ServiceError('too_large', `The file is larger than ${maxBytes} bytes.`);
+    if (total > maxBytes)
+      throw new ServiceError('too_large', {
+        code: 'too_large',
+        message: `The file is larger than ${maxBytes} bytes.`,
+        params: { maximum: maxBytes },
+      });
     seen(chunk.length);
     yield chunk;
   }

@@ -16,14 +16,20 @@ export async function* uploadBytes(
   // After an error the connection has unread bytes and must not be reused.
   res.setHeader('Connection', 'close');
   const declared = Number(req.headers['content-length'] ?? 0);
-  if (declared > maxBytes) throw new ServiceError('too_large', `The file is larger than ${maxBytes} bytes.`);
+  if (declared > maxBytes)
+    throw new ServiceError('too_large', {
+      code: 'too_large',
+      message: `The file is larger than ${maxBytes} bytes.`,
+      params: { maximum: maxBytes },
+    });
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
-    throw new ServiceError(
-      'unsupported_media_type',
-      'Send the file as it is, without Content-Encoding; a .gz file may be sent.',
-    );
-  const onStall = () => req.destroy(new ServiceError('bad_request', 'The upload stalled for a minute.'));
+    throw new ServiceError('unsupported_media_type', {
+      code: 'unsupported_media_type',
+      message: 'Send the file as it is, without Content-Encoding; a .gz file may be sent.',
+    });
+  const onStall = () =>
+    req.destroy(new ServiceError('bad_request', { code: 'malformed', message: 'The upload stalled for a minute.' }));
   let timer = setTimeout(onStall, stallTimeoutMs);
   let total = 0;
   try {
@@ -35,11 +41,13 @@ export async function* uploadBytes(
       timer = setTimeout(onStall, stallTimeoutMs);
     }
   } catch (cause) {
-    throw cause instanceof ServiceError ? cause : new ServiceError('bad_request', 'The upload was cut off.', { cause });
+    throw cause instanceof ServiceError
+      ? cause
+      : new ServiceError('bad_request', { code: 'malformed', message: 'The upload was cut off.' }, { cause });
   } finally {
     clearTimeout(timer);
   }
   if (req.headers['content-length'] !== undefined && total !== declared)
-    throw new ServiceError('bad_request', 'The upload was cut off.');
+    throw new ServiceError('bad_request', { code: 'malformed', message: 'The upload was cut off.' });
   res.removeHeader('Connection');
 }

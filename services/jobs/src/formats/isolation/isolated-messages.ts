@@ -1,5 +1,6 @@
 // The messages between a reader process and its parent.
 import type { ErrorKind } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { FileFormat } from '../table-file/file-format.ts';
 import type { ColumnTarget, Layout } from '../table-file/table-file.ts';
 
@@ -19,4 +20,4 @@ export type FromWorker =
   | { type: 'chunk'; bytes: Uint8Array; seen: number }
   | { type: 'end'; seen: number }
   | { type: 'range'; id: number; start: number; end: number }
-  | { type: 'failed'; kind: ErrorKind | undefined; problems: string[] };
+  | { type: 'failed'; kind: ErrorKind | undefined; problems: readonly Problem[] };

@@ -5,6 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { messagesOf } from '@almanac/service-kit/problems';
 import { fileError } from '../table-file/file-error.ts';
 import type { FileSource, TableFile } from '../table-file/table-file.ts';
 import type { FromWorker, IsolatedFormat, ToWorker } from './isolated-messages.ts';
@@ -141,5 +142,5 @@ class IsolatedReader {
 }
 
 function errorOf({ kind, problems }: Extract<ReaderMessage, { type: 'failed' }>): Error {
-  return kind === undefined ? new Error(problems.join(' ')) : new ServiceError(kind, problems);
+  return kind === undefined ? new Error(messagesOf(problems).join(' ')) : new ServiceError(kind, problems);
 }

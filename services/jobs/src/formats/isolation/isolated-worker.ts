@@ -72,7 +72,10 @@ async function run(): Promise<void> {
 try {
   await run();
 } catch (error) {
-  const known = error instanceof ServiceError;
-  send({ type: 'failed', kind: known ? error.kind : undefined, problems: known ? error.errors : [String(error)] });
+  const { kind, problems } =
+    error instanceof ServiceError
+      ? error
+      : { kind: undefined, problems: [{ code: 'internal', message: String(error) } as const] };
+  send({ type: 'failed', kind, problems });
 }
 // The parent process kills this one.

@@ -78,7 +78,11 @@ export function failureOf({ code, permanent, responseCode, response, message }: 
     .slice(0, maxReasonLength);
   const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE';
   const isFinal = isAboutMessage && (permanent ?? responseCode === undefined);
-  if (isFinal) return new ServiceError('validation_failed', `The mail server refused the mail: ${words}`);
+  if (isFinal)
+    return new ServiceError('validation_failed', {
+      code: 'invalid',
+      message: `The mail server refused the mail: ${words}`,
+    });
   const advice = responseCode === undefined ? findTlsAdvice({ message }) : undefined;
   const problem = `The mail server did not take the mail: ${words}`;
   return new ServiceError('unavailable', advice ? [problem, advice] : problem);

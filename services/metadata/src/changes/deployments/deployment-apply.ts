@@ -100,10 +100,11 @@ async function retryWhileBranchBusy<T>(ctx: MetadataContext, work: () => Promise
     } catch (error) {
       if (!(error instanceof BranchBusy)) throw error;
       if (Date.now() >= deadline)
-        throw new ServiceError(
-          'wrong_state',
-          `Deployment ${error.deploymentId} is being applied on this branch; try again when it has ended.`,
-        );
+        throw new ServiceError('wrong_state', {
+          code: 'wrong_state',
+          message: `Deployment ${error.deploymentId} is being applied on this branch; try again when it has ended.`,
+          params: { deployment_id: error.deploymentId },
+        });
       await waitForDeployment(ctx, error.deploymentId, deadline);
     }
   }

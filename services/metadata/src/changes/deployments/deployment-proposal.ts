@@ -14,7 +14,7 @@ import { type DeploymentPlan, findDefinitions, planDefinitions, versionsOf } fro
 import type { Deployment } from './deployment-schema.ts';
 import { deploymentMachine } from './deployment-states.ts';
 import { getDeployment } from './deployments.ts';
-import { findRemovals, removalIds, requireRemovals } from './table-removals.ts';
+import { elsewhereProblem, findRemovals, removalIds, requireRemovals } from './table-removals.ts';
 
 /**
  * Proposes definitions of one branch for deployment, and tables for removal; answers it with diffs.
@@ -33,7 +33,7 @@ export async function createDeployment(
   for (const definition of definitions) await requireRight(ctx.rights, call, 'develop', placeOf(definition));
   const elsewhere = definitions.filter((definition) => definition.branch_id !== branchId);
   if (elsewhere.length > 0)
-    throw validationFailed(elsewhere.map(({ id }) => `Table definition ${id} is not on this branch`));
+    throw validationFailed(elsewhere.map(({ id }) => elsewhereProblem('table_definition_ids', id)));
   const removed = [...new Set(removedIds)];
   await requireRemovals(ctx, call, branchId, removed, new Set(ids));
   const removals = await findRemovals(ctx.prisma, call, branchId, removed);

@@ -83,7 +83,12 @@ const proposing = (ctx: MetadataContext): Route[] => [
       const create = async () => {
         const { branch_id, table_definition_ids: ids, remove_table_definition_ids: removed = [] } = body();
         if (ids.length + removed.length === 0)
-          throw new ServiceError('bad_request', 'table_definition_ids must have at least 1 item');
+          throw new ServiceError('bad_request', {
+            code: 'too_few',
+            message: 'table_definition_ids must have at least 1 item',
+            field: 'table_definition_ids',
+            params: { minimum: 1 },
+          });
         return createDeployment(ctx, call, branch_id, ids, removed);
       };
       return idempotent(ctx, call, create, (id) => showDeployment(ctx, call, id));

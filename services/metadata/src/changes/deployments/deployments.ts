@@ -149,7 +149,11 @@ export async function rehearseDeployment(
 ): Promise<{ diffs: TableDiff[]; violations: Violation[] }> {
   const { status, diffs, table_definitions, remove_table_definition_ids } = await showDeployment(ctx, call, id);
   if (!isOpen(deploymentMachine, status))
-    throw new ServiceError('wrong_state', `Deployment is ${status}; there is nothing to rehearse.`);
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: `Deployment is ${status}; there is nothing to rehearse.`,
+      params: { state: status },
+    });
   const removed = new Set(remove_table_definition_ids);
   const planned = new Set(diffs.map(({ table_definition_id }) => table_definition_id));
   const missing = table_definitions.flatMap(({ id: tableId, name, version }): Violation[] => {

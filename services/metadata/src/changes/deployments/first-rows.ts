@@ -3,6 +3,7 @@
 // before a deployment begins, and again by data when it copies them.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { requireRight, type Where } from '@almanac/service-kit/rights/rights';
 import type { MetadataContext } from '../../context.ts';
 
@@ -18,7 +19,7 @@ export async function requireViewOfFirstRows(
   tableIds: number[],
 ): Promise<void> {
   if (call.userId === undefined) return;
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   for (const { name, requestedBy, original } of await findCopies(ctx, call, tableIds)) {
     const isAllowed =
       (await mayView(ctx, call, original)) ||
@@ -26,9 +27,11 @@ export async function requireViewOfFirstRows(
         requestedBy !== call.userId &&
         (await mayView(ctx, { ...call, userId: requestedBy }, original)));
     if (!isAllowed)
-      problems.push(
-        `${name}: It begins with the rows of table ${original.tableDefinitionId}: you, or the user who requested them, need the right "view" there.`,
-      );
+      problems.push({
+        code: 'missing_right',
+        message: `${name}: It begins with the rows of table ${original.tableDefinitionId}: you, or the user who requested them, need the right "view" there.`,
+        params: { right: 'view', table_definition_id: original.tableDefinitionId },
+      });
   }
   if (problems.length > 0) throw new ServiceError('forbidden', problems);
 }

@@ -25,7 +25,10 @@ export const tableDeploymentRoutes = (ctx: MetadataContext): Route[] => [
     requestHeaders: idempotencyKeyHeader,
     handle: async ({ call, params, query, body }) => {
       if (call.branching)
-        throw new ServiceError('forbidden', 'With branching, definitions are deployed by POST /deployments.');
+        throw new ServiceError('forbidden', {
+          code: 'not_allowed',
+          message: 'With branching, definitions are deployed by POST /deployments.',
+        });
       const deploy = async () => {
         const definition = await requireTableDefinition(ctx, call, params.id, query.branch_id);
         return deployTable(ctx, call, definition, () => void body());

@@ -2,6 +2,7 @@
 // data doesn't know, columns of other definitions that refer to them.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { MetadataContext } from '../../context.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
@@ -87,14 +88,29 @@ export async function requireRemovals(
   const places = await findPlaces(ctx, call, ids);
   if (places.size < ids.length) throw notFound('Table definition');
   for (const place of places.values()) await requireRight(ctx.rights, call, 'develop', placeOf(place));
-  const problems = ids.flatMap((id) => {
+  const field = 'remove_table_definition_ids';
+  const problems = ids.flatMap((id): Problem[] => {
     const place = places.get(id);
-    if (place?.branch_id !== branchId) return [`Table definition ${id} is not on this branch`];
-    if (kept.has(id)) return [`Table definition ${id} can't be both deployed and removed`];
-    return place.isInService ? [] : [`Table definition ${id} is not in service; delete its definition instead`];
+    const params = { table_definition_id: id };
+    if (place?.branch_id !== branchId) return [elsewhereProblem(field, id)];
+    if (kept.has(id)) {
+      const message = `Table definition ${id} can't be both deployed and removed`;
+      return [{ code: 'incompatible', message, field, params }];
+    }
+    if (place.isInService) return [];
+    const message = `Table definition ${id} is not in service; delete its definition instead`;
+    return [{ code: 'wrong_state', message, field, params }];
   });
   if (problems.length > 0) throw validationFailed(problems);
 }
+
+/** The problem of a definition that is on another branch. */
+export const elsewhereProblem = (field: string, id: number): Problem => ({
+  code: 'invalid_reference',
+  message: `Table definition ${id} is not on this branch`,
+  field,
+  params: { table_definition_id: id },
+});
 
 type Place = { id: number; domain_id: number; branch_id: number; isInService: boolean };
 

@@ -85,7 +85,10 @@ export function requireSendable(tables: WantedTable[]): void {
       size += 50 + bytes(column.name, column.data_type, column.description, ...column.valid_values);
   }
   if (size > maxRequestBytes)
-    throw validationFailed('Deployment is too large to be applied at once; deploy fewer tables together');
+    throw validationFailed({
+      code: 'too_large',
+      message: 'Deployment is too large to be applied at once; deploy fewer tables together',
+    });
 }
 
 /** A deployed table as it is stored. */

@@ -3,6 +3,7 @@
 // crash any process may resume the attempt: data merges the same id only once.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { messagesOf, type Problem } from '@almanac/service-kit/problems';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -11,7 +12,7 @@ import { mapUniqueViolation, type Transaction, transact } from '../../transactio
 import { findRecipients, type Recipients } from '../approval-mails.ts';
 import { claimAttempt, holdLease, maxTries, releaseLease, renewLease, waitForEnd } from '../attempt-lease.ts';
 import { deleteApplyAction } from '../change-history.ts';
-import { requireSuccess } from '../refusal.ts';
+import { blockedBy, requireSuccess } from '../refusal.ts';
 import { describeViolations, violationsOf } from '../table-diff.ts';
 import { lockBranches } from './comparison/branch-sides.ts';
 import { decideBy, type GivenResolution } from './comparison/conflict-resolutions.ts';
@@ -104,10 +105,10 @@ async function applyAttempt(
 ): Promise<ServiceError | undefined> {
   const stopRenewing = holdLease(ctx, promotionMachine, attempt);
   try {
-    const { status, rows, violations, conflictSentences } = await mergeInData(ctx, caller, attempt);
+    const { status, rows, violations, conflictProblems } = await mergeInData(ctx, caller, attempt);
     if (status === 'merged') return await finish(ctx, caller, attempt, rows, isResumed);
-    if (violations.length === 0) return await revertAttempt(ctx, caller, attempt, conflictSentences);
-    const reasons = [...describeViolations(violations), ...conflictSentences];
+    if (violations.length === 0) return await revertAttempt(ctx, caller, attempt, conflictProblems);
+    const reasons = [...describeViolations(violations), ...messagesOf(conflictProblems)];
     return await fail(ctx, caller, attempt, { reasons, was_resumed: isResumed });
   } catch (error) {
     const isOver = error instanceof ServiceError && (error.status < 500 || attempt.tries >= maxTries);
@@ -208,7 +209,7 @@ async function fail(
     await storeFailure(tx, caller, now, plan, failure);
     await mailOutcome(tx, caller, creator, now, plan, { outcome: 'failed', reasons });
   });
-  return validationFailed(reasons);
+  return blockedBy(reasons);
 }
 
 // Open conflicts are no failure: the promotion returns to its state and waits for resolutions.
@@ -216,14 +217,14 @@ async function revertAttempt(
   ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
-  conflictSentences: string[],
+  conflictProblems: Problem[],
 ): Promise<ServiceError> {
   await endAttempt(ctx, caller, attempt, async (tx, { id }) => {
     const data = { status: attempt.input.status, promoted_by: null, approved_by: null, lease_until: null };
     await tx.promotion.update({ where: { id }, data: { ...data, asked: Prisma.DbNull } });
     await deleteApplyAction(tx, promotionMachine, id);
   });
-  return validationFailed(conflictSentences);
+  return validationFailed(conflictProblems);
 }
 
 /** Resumes a promotion of rows whose lease has run out. */
@@ -242,6 +243,9 @@ export async function answerOutcome(ctx: MetadataContext, call: CallContext, id:
   requireSuccess(promotionMachine, promotion, 'merged');
   const { status } = promotion;
   if (status !== 'promoted')
-    throw new ServiceError('wrong_state', `Promotion is ${status}: conflicts of rows are undecided; rehearse it.`);
+    throw new ServiceError('wrong_state', {
+      code: 'merge_conflict',
+      message: `Promotion is ${status}: conflicts of rows are undecided; rehearse it.`,
+    });
   return getPromotion(ctx, call, id);
 }

@@ -1,12 +1,14 @@
 // The check that promoting begins with: the branches are compared once more, locked, and the result
 // is held against the caller's rights, the reviewed revision, open conflicts and blockers.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { type ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { ServiceError } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { HeldRights } from '@almanac/service-kit/rights/rights';
 import type { Transaction } from '../../transaction.ts';
 import type { Recipients } from '../approval-mails.ts';
 import { recordAction } from '../change-history.ts';
 import { approverOf, requireStep } from '../change-kind.ts';
+import { blockedBy } from '../refusal.ts';
 import { requireReviewed } from '../reviewed-revisions.ts';
 import { describeViolations, violationsOf } from '../table-diff.ts';
 import { lockBranches } from './comparison/branch-sides.ts';
@@ -25,7 +27,10 @@ export type PromoteInput = { resolutions?: GivenResolution[]; revision?: string 
 /** The rights of the caller, and the recipients of the mail about the outcome. */
 export type Parties = { held: HeldRights; creator: Recipients };
 
-export const targetTaken = 'Another table with this name or key has come to the target branch';
+export const targetTaken: Problem = {
+  code: 'taken',
+  message: 'Another table with this name or key has come to the target branch',
+};
 
 /** `approvedBy`: the user who approves the promotion by promoting it. */
 type Checked = { now: StoredPromotion; plan: PromotionPlan; revision: string; approvedBy: number | null };
@@ -62,5 +67,5 @@ export async function checkPromotion(
   }
   await storeFailure(tx, call, now, plan, { reasons });
   await mailOutcome(tx, call, creator, now, plan, { outcome: 'failed', reasons });
-  return validationFailed(reasons);
+  return blockedBy(reasons);
 }

@@ -1,6 +1,7 @@
 // Proposing promotions.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import { allows, type HeldRights, refusal, type Where } from '@almanac/service-kit/rights/rights';
 import { requireBranch } from '../../branches/branches.ts';
 import type { MetadataContext } from '../../context.ts';
@@ -37,7 +38,11 @@ export async function createPromotion(
   const { pairs } = sides;
   requireProposer(await ctx.rights.get(call), branches, sources, pairs);
   if (branches.from_branch_id === branches.to_branch_id)
-    throw validationFailed('A branch can be promoted to another one only');
+    throw validationFailed({
+      code: 'incompatible',
+      message: 'A branch can be promoted to another one only',
+      field: 'to_branch_id',
+    });
   requireOnSource(from.name, branches, sources, pairs);
   const comparison = compareSides(sides);
   const proposed = { ...branches, include_data: includeData, revision: comparison.revision };
@@ -75,7 +80,10 @@ function requireProposer(held: HeldRights, { to_branch_id }: Branches, sources: 
       throw refusal(held, 'view', place);
   const isDeveloper = (side: 'onSource' | 'onTarget') => places.every((place) => allows(held, 'develop', place[side]));
   if (!isDeveloper('onSource') && !isDeveloper('onTarget'))
-    throw new ServiceError('forbidden', 'You need the right "develop" on every table on one of the two branches.');
+    throw new ServiceError('forbidden', {
+      code: 'missing_right',
+      message: 'You need the right "develop" on every table on one of the two branches.',
+    });
 }
 
 function requireOnSource(branchName: string, branches: Branches, sources: Source[], pairs: TablePair[]): void {
@@ -83,12 +91,16 @@ function requireOnSource(branchName: string, branches: Branches, sources: Source
   const isElsewhere = new Set(elsewhere.map(({ id }) => id));
   const lost = pairs.filter(({ sourceId, isLost }) => isLost && !isElsewhere.has(sourceId));
   const nowhere = pairs.filter(({ isLost, source, target }) => !isLost && !source && !target);
+  const problem = (id: number, what: string): Problem => ({
+    code: 'invalid_reference',
+    message: `Table definition ${id} ${what}`,
+    field: 'table_definition_ids',
+    params: { table_definition_id: id },
+  });
   const problems = [
-    ...elsewhere.map(({ id }) => `Table definition ${id} is not on the branch ${branchName}`),
-    ...lost.map(({ sourceId }) => `Table definition ${sourceId} has been deleted, and another one has taken its place`),
-    ...nowhere.map(
-      ({ sourceId }) => `Table definition ${sourceId} has been deleted, and is not on the target branch either`,
-    ),
+    ...elsewhere.map(({ id }) => problem(id, `is not on the branch ${branchName}`)),
+    ...lost.map(({ sourceId: id }) => problem(id, 'has been deleted, and another one has taken its place')),
+    ...nowhere.map(({ sourceId: id }) => problem(id, 'has been deleted, and is not on the target branch either')),
   ];
   if (problems.length > 0) throw validationFailed(problems);
 }

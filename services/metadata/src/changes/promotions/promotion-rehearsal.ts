@@ -57,7 +57,11 @@ export async function rehearsePromotion(
   if (stored.include_data) await requireVisibleRows(ctx, call, stored);
   const resolutions = readResolutions();
   if (!isOpen(promotionMachine, stored.status))
-    throw new ServiceError('wrong_state', `Promotion is ${stored.status}; there is nothing to rehearse.`);
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: `Promotion is ${stored.status}; there is nothing to rehearse.`,
+      params: { state: stored.status },
+    });
   const rehearsed = await catchRehearsed(() => transact(ctx, (tx) => rehearse(tx, call, stored, resolutions)));
   const { comparison, tables } = rehearsed;
   await recordReviewedPromotion(ctx, call, stored, comparison);

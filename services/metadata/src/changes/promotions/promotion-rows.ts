@@ -1,10 +1,11 @@
 // The rows of a promotion: which tables have any to merge, the merge by data, and its messages.
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
 import type { Transaction } from '../../transaction.ts';
 import type { Violation } from '../table-diff.ts';
-import { type GivenResolution, openSentence, unmatchedSentence } from './comparison/conflict-resolutions.ts';
+import { type GivenResolution, openProblem, unmatchedProblem } from './comparison/conflict-resolutions.ts';
 import { isAboutRows, readRowConflict, rowResolution } from './comparison/row-conflicts.ts';
 import type { Conflict } from './comparison/table-merge.ts';
 import type { MergedRows } from './promotion-schema.ts';
@@ -26,8 +27,8 @@ export type RowsOutcome = {
   conflictCount: number;
   violations: Violation[];
   warnings: Violation[];
-  /** A sentence for each open conflict and each unmatched resolution. */
-  conflictSentences: string[];
+  /** A problem for each open conflict and each unmatched resolution. */
+  conflictProblems: Problem[];
 };
 
 type MergeRequest = { mergeId: string; pairs: RowPair[]; resolutions: GivenResolution[]; rehearsal: boolean };
@@ -53,7 +54,7 @@ export async function mergeRows(
     conflictCount: result.conflict_count,
     violations: result.violations,
     warnings: [...warnings, ...result.warnings],
-    conflictSentences: describeConflicts(result, given, conflicts),
+    conflictProblems: describeConflicts(result, given, conflicts),
   };
 }
 
@@ -61,15 +62,21 @@ function describeConflicts(
   { unmatched_resolutions: unmatched, undecided_count }: MergeRowsResult__Output,
   given: GivenResolution[],
   conflicts: Conflict[],
-): string[] {
+): Problem[] {
   const open = conflicts.filter(({ resolution }) => resolution === null).slice(0, maxListedConflicts);
   const more = undecided_count - open.length;
   return [
-    ...unmatched.flatMap((place) => (given[place] ? [unmatchedSentence(given[place])] : [])),
-    ...open.map(openSentence),
-    ...(more > 0 ? [`${more} more conflicts of rows are not listed; a rehearsal shows the first 1,000`] : []),
+    ...unmatched.flatMap((place) => (given[place] ? [unmatchedProblem(given[place])] : [])),
+    ...open.map(openProblem),
+    ...(more > 0 ? [moreConflicts(more)] : []),
   ];
 }
+
+const moreConflicts = (count: number): Problem => ({
+  code: 'more_problems',
+  message: `${count} more conflicts of rows are not listed; a rehearsal shows the first 1,000`,
+  params: { count },
+});
 
 // Only tables in service have rows. A table that is not yet in service on the target begins with
 // the source's rows once it is (`recordFirstRows`).

@@ -6,6 +6,7 @@ import { type Route, route } from '@almanac/service-kit/api/route';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
+import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
@@ -29,9 +30,10 @@ const maxResolutions = 10_000;
 const name = z.string().max(limits.nameCodePoints);
 const rowKey = z
   .record(name, z.union([z.string(), z.number(), z.boolean()]))
-  .refine((key) => Object.keys(key).length <= limits.keyColumnsPerTable, {
-    message: `must name at most ${limits.keyColumnsPerTable} columns`,
-  })
+  .refine(
+    (key) => Object.keys(key).length <= limits.keyColumnsPerTable,
+    rule('too_many', `must name at most ${limits.keyColumnsPerTable} columns`, { maximum: limits.keyColumnsPerTable }),
+  )
   .optional()
   .meta({
     description:

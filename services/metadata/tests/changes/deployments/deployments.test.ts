@@ -373,7 +373,7 @@ describe('a blocker', () => {
     const table = await givenTable(account, 'Codes');
     const { id } = await propose(admin, table.id);
     metadata.neighbours.data.before.ApplyDeployment = () => {
-      throw new ServiceError('wrong_state', 'Rows came in between.');
+      throw new ServiceError('wrong_state', { code: 'wrong_state', message: 'Rows came in between.' });
     };
     expect((await act(admin, id, 'deploy')).body.errors).toEqual(['Rows came in between.']);
     expect((await admin.get(`/deployments/${id}`)).status).toBe('failed');

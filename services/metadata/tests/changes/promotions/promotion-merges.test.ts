@@ -332,7 +332,15 @@ describe('the reviewed revision', () => {
     await work.changeColumn(await columnId(main.id, 'name'), { length: 120 });
     const { body } = await work.act(work.admin, id, 'promote');
     const { diffs, conflicts, revision } = await work.admin.get(`/promotions/${id}`);
-    expect(body).toEqual({ error: 'Wrong state', errors: expect.any(Array), diffs, conflicts, revision });
+    expect(body).toEqual({
+      error: 'Wrong state',
+      errors: expect.any(Array),
+      problems: expect.any(Array),
+      diffs,
+      conflicts,
+      revision,
+    });
+    for (const { code } of body.problems) expect(code).toBe('not_reviewed');
     expect(body.conflicts).toMatchObject([{ ...lengthOfName, target: 120 }]);
     const resolutions = [{ ...lengthOfName, resolution: 'target' }];
     const answer = await work.act(work.admin, id, 'promote', { revision: body.revision, resolutions });
@@ -340,6 +348,7 @@ describe('the reviewed revision', () => {
     expect((await work.act(work.admin, id, 'promote')).body).toEqual({
       error: 'Wrong state',
       errors: [expect.stringContaining('promoted')],
+      problems: [expect.objectContaining({ code: 'wrong_state', params: { state: 'promoted' } })],
     });
   });
 
@@ -358,7 +367,11 @@ describe('the reviewed revision', () => {
     for (const action of ['rehearse', 'promote'])
       expect(await work.act(inDomain, id, action)).toEqual({
         status: 403,
-        body: { error: 'Forbidden', errors: [expect.any(String)] },
+        body: {
+          error: 'Forbidden',
+          errors: [expect.any(String)],
+          problems: [expect.objectContaining({ code: 'missing_right' })],
+        },
       });
     expect(await work.columns(there.id)).not.toHaveProperty('more');
   });

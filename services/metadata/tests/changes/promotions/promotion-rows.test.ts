@@ -147,7 +147,10 @@ describe('a clone with rows', () => {
     });
     metadata.neighbours.data.before.ApplyDeployment = () => {
       metadata.neighbours.data.before.ApplyDeployment = () => {
-        throw new ServiceError('forbidden', 'Countries: You need the right "view" …');
+        throw new ServiceError('forbidden', {
+          code: 'missing_right',
+          message: 'Countries: You need the right "view" …',
+        });
       };
       away();
     };

@@ -1,5 +1,6 @@
 // Resolutions of conflicts, and the messages about open conflicts and unmatched resolutions.
 import { validationFailed } from '@almanac/service-kit/errors';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { Conflict, ConflictName, Decide, Resolution } from './table-merge.ts';
 
 export type GivenResolution = ConflictName & { resolution: Resolution };
@@ -12,19 +13,35 @@ export function decideBy(resolutions: GivenResolution[]): Decide {
   return (conflict) => byName.get(nameOf(conflict));
 }
 
-/** The sentence about a resolution that matches no conflict. */
-export const unmatchedSentence = (name: ConflictName): string => `There is no conflict about ${describeName(name)}`;
+/** The problem of a resolution that matches no conflict. */
+export const unmatchedProblem = (name: ConflictName): Problem => ({
+  code: 'invalid_reference',
+  message: `There is no conflict about ${describeName(name)}`,
+  field: 'resolutions',
+  params: nameParams(name),
+});
 
-/** The sentence about an open conflict. */
-export const openSentence = (conflict: Conflict): string =>
-  `Conflict about ${describeName(conflict)}: ${describeSides(conflict)}`;
+/** The problem of an open conflict. */
+export const openProblem = (conflict: Conflict): Problem => ({
+  code: 'merge_conflict',
+  message: `Conflict about ${describeName(conflict)}: ${describeSides(conflict)}`,
+  params: nameParams(conflict),
+});
+
+// As `resolutions` and `conflicts` name it.
+const nameParams = ({ table, column, attribute, row }: ConflictName) => ({
+  table,
+  column,
+  attribute,
+  ...(row && { row }),
+});
 
 /** Throws 422 naming every open conflict, and every resolution that matches none. */
 export function requireResolved(conflicts: Conflict[], resolutions: GivenResolution[]): void {
   const names = new Set(conflicts.map(nameOf));
   const unmatched = resolutions.filter((given) => !names.has(nameOf(given)));
   const open = conflicts.filter(({ resolution }) => resolution === null);
-  const problems = [...unmatched.map(unmatchedSentence), ...open.map(openSentence)];
+  const problems = [...unmatched.map(unmatchedProblem), ...open.map(openProblem)];
   if (problems.length > 0) throw validationFailed(problems);
 }
 

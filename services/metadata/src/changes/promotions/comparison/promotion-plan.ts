@@ -136,7 +136,7 @@ function findColumnProblems({ columns }: TableStructure, branch: TargetBranch, o
       );
     // Each side's column follows the rules; the merge of the two may not.
     const shape = { ...column, name, data_type: data_type as DataType, foreign_key_table_id: key === null ? null : 1 };
-    problems.push(...resolveColumn(undefined, shape).problems.map((problem) => `Column ${name}: ${problem}`));
+    problems.push(...resolveColumn(undefined, shape).problems.map(({ message }) => `Column ${name}: ${message}`));
   }
   return problems;
 }
