@@ -53,6 +53,12 @@ const cases: Record<string, () => Promise<Case>> = {
   },
   'create an application': async () => ({ path: '/oauth_applications', body: { name: next('Ours') } }),
   'regenerate a secret': async () => ({ path: `/oauth_applications/${(await application()).id}/regenerate_secret` }),
+  'issue a refresh token': async () => {
+    const robot = { user_type: 'service', first_name: next('Robot') };
+    const { id } = (await account.admin('POST', '/users', robot)).body;
+    const body = { oauth_application_id: (await application()).id };
+    return { path: `/users/${id}/refresh_tokens`, body };
+  },
   'add a secret': async () => ({ path: `/oauth_applications/${(await application()).id}/secrets` }),
 };
 

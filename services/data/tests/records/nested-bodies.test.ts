@@ -39,6 +39,8 @@ describe.each(Object.entries(forms))('a body that is %s', (form, written) => {
     expect(grid.body).toMatchObject({ rowCount: 1, rows: [{ svc_sk: id }] });
     const batch = await send('POST', '/batch', { operations: [{ operation: 'create', record: { code: 'b' } }] });
     expect(batch).toMatchObject({ status: 200, body: { created: [{ code: 'b' }] } });
+    const upsert = await send('PUT', '/by_key', { record: { code: 'c', table_data: 'z' } });
+    expect(upsert).toMatchObject({ status: 201, body: { code: 'c', table_data: 'z' } });
     expect((await send('POST', `/${id}/revert`, { version: 1 })).body).toMatchObject({ table_data: 'x' });
     expect((await send('POST', '/delete_records', { ids: [id] })).body).toMatchObject({ deleted_count: 1 });
     expect((await send('POST', '/restore_records', { ids: [id] })).body).toMatchObject({ restored_count: 1 });
@@ -62,5 +64,5 @@ it('a property that is given twice, or that is unknown, is refused in each form'
 it('every body of rows may be nested', () => {
   const bodies = dataRoutes(net.context).filter(({ body }) => body !== undefined);
   expect(bodies.filter(({ resource }) => resource !== 'table_data')).toEqual([]);
-  expect(bodies).toHaveLength(7);
+  expect(bodies).toHaveLength(8);
 });

@@ -60,7 +60,14 @@ describe('the audit log', () => {
       ...on,
       address: '192.0.2.7',
       before: null,
-      after: { email: 'new@example.com', first_name: '', last_name: '', license_type: 'end_user', status: 'invited' },
+      after: {
+        email: 'new@example.com',
+        first_name: '',
+        last_name: '',
+        user_type: 'person',
+        license_type: 'end_user',
+        status: 'invited',
+      },
       request_id: 'request-4711',
     });
     expect(updated).toMatchObject({ ...on, action: 'user.updated' });
