@@ -31,9 +31,9 @@ export function transactOnce<T>(
   { keyed }: CallContext,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T | JsonText> {
-  if (!keyed) return transact(ctx.prisma, work);
-  return transact(ctx.prisma, async (tx) => {
-    const { body } = await answerOnce(tx.sql, withHmac(ctx, keyed), async () => {
+  if (!keyed) return transact(ctx, work);
+  return transact(ctx, async (tx) => {
+    const { body } = await answerOnce(prismaSql(tx), withHmac(ctx, keyed), async () => {
       const text = JSON.stringify(await work(tx));
       return { body: Buffer.from(seal(deriveKey(ctx, 'answers'), ownerOf(keyed), text)).toString('base64') };
     });

@@ -1,9 +1,9 @@
-// Transactions of identity over Prisma, with the outbox, retries after deadlocks, and PostgreSQL's
-// clock.
+// Transactions of identity over Prisma, with retries after deadlocks, its announcements, and
+// PostgreSQL's clock.
 
 import { validationFailed } from '@almanac/service-kit/errors';
-import { announce, announceAll } from '@almanac/service-kit/messaging/outbox';
-import { prismaSql, retryTransaction, type Sql } from '@almanac/service-kit/postgres/database';
+import { announcementsOf } from '@almanac/service-kit/messaging/announcements';
+import { retryTransaction } from '@almanac/service-kit/postgres/database';
 import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { Problem } from '@almanac/service-kit/problems';
 import { PrismaPg } from '@prisma/adapter-pg';
@@ -13,15 +13,7 @@ import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
 /** A Prisma client, inside a transaction or not. */
 export type Database = PrismaClient | Prisma.TransactionClient;
 
-/** The parameters of the work of one transaction. */
-export type Transaction = {
-  db: Prisma.TransactionClient;
-  sql: Sql;
-  /** Announces an event if the transaction commits. */
-  announce(type: string, payload: Record<string, unknown>, requestId?: string): Promise<void>;
-  /** Announces several events of one type with one statement. */
-  announceAll(type: string, payloads: Record<string, unknown>[], requestId?: string): Promise<void>;
-};
+export type Transaction = Prisma.TransactionClient;
 
 /**
  * Prisma over the service's pool, which bounds the wait for a connection (Prisma's own limit is 2
@@ -39,24 +31,8 @@ export function createPrisma(pool: pg.Pool): PrismaClient {
  * Runs `work` in one transaction. A deadlock runs it again, so it has no effect outside the
  * database.
  */
-export function transact<T>(prisma: PrismaClient, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  return retryTransaction(() =>
-    prisma.$transaction((db) => {
-      const sql = prismaSql(db);
-      return work({
-        db,
-        sql,
-        announce: async (type, payload, requestId) => {
-          await announce(sql, { type, payload, requestId });
-        },
-        announceAll: (type, payloads, requestId) =>
-          announceAll(
-            sql,
-            payloads.map((payload) => ({ type, payload, requestId })),
-          ),
-      });
-    }),
-  );
+export function transact<T>(ctx: { prisma: PrismaClient }, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return retryTransaction(() => ctx.prisma.$transaction(work));
 }
 
 /** Runs `work`; the violation of a unique index becomes a 422 with this problem. */
@@ -79,3 +55,5 @@ export async function databaseNow(db: Database): Promise<Date> {
 export function addSeconds(time: Date, seconds: number): Date {
   return new Date(time.getTime() + seconds * 1000);
 }
+
+export const { announce, announceAll } = announcementsOf('identity');

@@ -4,7 +4,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { answerOnce, findAnswer } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { JobsContext } from './context.ts';
-import type { Transaction } from './transaction.ts';
+import { type Transaction, transact } from './transaction.ts';
 
 /** The header, for routes that accept it. */
 export const idempotencyKeyHeader = {
@@ -25,14 +25,20 @@ export async function findEarlierResult<T>(
 }
 
 /**
- * Runs `work` unless this request has been processed already, and answers the result of the first
- * run.
+ * The transaction in which a call has its effect. With a key only the first request runs `work`; a
+ * repetition gets the first one's result. A result of undefined is not kept.
  */
-export async function idempotent<T>(tx: Transaction, { keyed }: CallContext, work: () => Promise<T>): Promise<T> {
-  if (!keyed) return work();
-  const answer = await answerOnce(prismaSql(tx), keyed, async () => {
-    const done = await work();
-    return done === undefined ? undefined : { body: JSON.stringify(done) };
+export function transactOnce<T>(
+  ctx: Pick<JobsContext, 'prisma'>,
+  { keyed }: CallContext,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  if (!keyed) return transact(ctx, work);
+  return transact(ctx, async (tx) => {
+    const answer = await answerOnce(prismaSql(tx), keyed, async () => {
+      const done = await work(tx);
+      return done === undefined ? undefined : { body: JSON.stringify(done) };
+    });
+    return answer && JSON.parse(answer.body);
   });
-  return answer && JSON.parse(answer.body);
 }

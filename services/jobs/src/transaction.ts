@@ -1,6 +1,6 @@
 // Transactions of jobs, which are retried after deadlocks, and the locks and events they share.
 
-import { announcementsOf } from '@almanac/service-kit/messaging/announcements';
+import { announcementsOf, recordActOf } from '@almanac/service-kit/messaging/announcements';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
 import type { JobsContext } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
@@ -31,4 +31,5 @@ export async function lockMappings(tx: Transaction, tableDefinitionId: number): 
   ]);
 }
 
-export const { announce, recordAct } = announcementsOf('jobs');
+export const { announce } = announcementsOf('jobs');
+export const recordAct = recordActOf('jobs');

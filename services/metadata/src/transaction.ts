@@ -2,7 +2,7 @@
 // log.
 
 import { ServiceError } from '@almanac/service-kit/errors';
-import { announcementsOf } from '@almanac/service-kit/messaging/announcements';
+import { announcementsOf, recordActOf } from '@almanac/service-kit/messaging/announcements';
 import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
 import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { Problem } from '@almanac/service-kit/problems';
@@ -67,4 +67,5 @@ export async function lockRow(
   return rows.length === 1;
 }
 
-export const { announce, announceAll, recordAct } = announcementsOf('metadata');
+export const { announce, announceAll } = announcementsOf('metadata');
+export const recordAct = recordActOf('metadata');

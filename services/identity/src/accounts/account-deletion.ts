@@ -7,15 +7,15 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Logger } from '@almanac/service-kit/observability/logger';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Problem } from '@almanac/service-kit/problems';
-import { erasureRequested } from '@almanac/service-kit/process/account-erasure';
 import type { Part } from '@almanac/service-kit/process/part';
 import { periodic } from '@almanac/service-kit/process/periodic';
 import { recordEntry } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
 import type { account_deletion } from '../generated/prisma/client.ts';
 import { revokeAccount } from '../tokens/revocations.ts';
-import { addSeconds, databaseNow, type Transaction, transact } from '../transaction.ts';
+import { addSeconds, announce, announceAll, databaseNow, type Transaction, transact } from '../transaction.ts';
 import { findWaitingFor, finishDeletions } from './erasure-reports.ts';
 
 type Order = { name: string; grace_days: number; requested_by: string };
@@ -29,7 +29,7 @@ const maxGraceDays = 3_650;
 export async function deleteAccount(ctx: IdentityContext, call: CallContext, order: Order) {
   requireOrder(order);
   const { accountId, requestId } = call;
-  const deletion = await transact(ctx.prisma, async (tx) => {
+  const deletion = await transact(ctx, async (tx) => {
     const account = await lockForDeletion(tx, accountId);
     if (order.name !== account.name)
       throw validationFailed({
@@ -37,16 +37,16 @@ export async function deleteAccount(ctx: IdentityContext, call: CallContext, ord
         message: `To confirm, give the name of account ${accountId}, which is "${account.name}".`,
         field: 'name',
       });
-    const now = await databaseNow(tx.db);
+    const now = await databaseNow(tx);
     const erase_after = addSeconds(now, order.grace_days * 86_400);
-    const earlier = await tx.db.account_deletion.findUnique({ where: { account_id: accountId } });
+    const earlier = await tx.account_deletion.findUnique({ where: { account_id: accountId } });
     if (earlier) await bringForward(tx, earlier, erase_after);
     else await close(ctx, tx, { account, order, closed_at: now, erase_after, requestId });
     const after = { requested_by: order.requested_by, erase_after };
     const act = { action: 'account.deleted', resource_type: 'account', resource_id: accountId, after };
-    await recordEntry(tx.db, auditEntry({ accountId, requestId }, act));
+    await recordEntry(tx, auditEntry({ accountId, requestId }, act));
     if (order.grace_days === 0) await beginErasure(tx, accountId, requestId);
-    return tx.db.account_deletion.findUniqueOrThrow({ where: { account_id: accountId } });
+    return tx.account_deletion.findUniqueOrThrow({ where: { account_id: accountId } });
   });
   ctx.logger.warn(
     { account_id: accountId, erase_after: deletion.erase_after },
@@ -72,9 +72,9 @@ type Named = { id: number; name: string };
 
 // Concurrent orders for one account take turns at its row.
 async function lockForDeletion(tx: Transaction, accountId: number): Promise<Named> {
-  const [account] = await tx.db.$queryRaw<Named[]>`select id, name from account where id = ${accountId} for update`;
+  const [account] = await tx.$queryRaw<Named[]>`select id, name from account where id = ${accountId} for update`;
   if (account) return account;
-  const deletion = await tx.db.account_deletion.findUnique({ where: { account_id: accountId } });
+  const deletion = await tx.account_deletion.findUnique({ where: { account_id: accountId } });
   throw deletion ? wrongState(deletion) : notFound('Account');
 }
 
@@ -89,40 +89,40 @@ function wrongState({ account_id, status, erase_after, erased_at }: account_dele
 
 async function bringForward(tx: Transaction, deletion: account_deletion, erase_after: Date): Promise<void> {
   if (deletion.status !== 'closed' || erase_after >= deletion.erase_after) throw wrongState(deletion);
-  await tx.db.account_deletion.update({ where: { account_id: deletion.account_id }, data: { erase_after } });
+  await tx.account_deletion.update({ where: { account_id: deletion.account_id }, data: { erase_after } });
 }
 
 type Closing = { account: Named; order: Order; closed_at: Date; erase_after: Date; requestId: string };
 
 async function close(ctx: IdentityContext, tx: Transaction, closing: Closing): Promise<void> {
   const { account, order, closed_at, erase_after, requestId } = closing;
-  await tx.db.account.update({ where: { id: account.id }, data: { status: 'closed' } });
+  await tx.account.update({ where: { id: account.id }, data: { status: 'closed' } });
   const { requested_by } = order;
-  await tx.db.account_deletion.create({
+  await tx.account_deletion.create({
     data: { account_id: account.id, name: account.name, requested_by, request_id: requestId, closed_at, erase_after },
   });
   await revokeAccount(tx, ctx.config, account.id, requestId);
   // Jobs cancels what is under way. Work that began later belongs to a restored account.
-  const payload = { account_id: account.id, closed_at: closed_at.toISOString() };
-  await tx.announce('identity.account.closed', payload, requestId);
+  const payload = { closed_at: closed_at.toISOString() };
+  await announce(tx, { accountId: account.id, requestId }, 'account.closed', payload);
 }
 
 /** Opens a closed account again with all that it had; tokens from before stay revoked. */
 export async function restoreAccount(ctx: IdentityContext, call: CallContext): Promise<{ name: string }> {
   const { accountId, requestId } = call;
-  return transact(ctx.prisma, async (tx) => {
+  return transact(ctx, async (tx) => {
     const { name } = await lockForDeletion(tx, accountId);
-    const deletion = await tx.db.account_deletion.findUnique({ where: { account_id: accountId } });
+    const deletion = await tx.account_deletion.findUnique({ where: { account_id: accountId } });
     if (!deletion)
       throw new ServiceError('wrong_state', {
         code: 'wrong_state',
         message: `Account ${accountId} is not being deleted.`,
       });
-    const { count } = await tx.db.account_deletion.deleteMany({ where: { account_id: accountId, status: 'closed' } });
+    const { count } = await tx.account_deletion.deleteMany({ where: { account_id: accountId, status: 'closed' } });
     if (count === 0) throw wrongState(deletion);
-    await tx.db.account.update({ where: { id: accountId }, data: { status: 'active' } });
+    await tx.account.update({ where: { id: accountId }, data: { status: 'active' } });
     const act = { action: 'account.restored', resource_type: 'account', resource_id: accountId };
-    await recordEntry(tx.db, auditEntry({ accountId, requestId }, act));
+    await recordEntry(tx, auditEntry({ accountId, requestId }, act));
     return { name };
   });
 }
@@ -158,11 +158,11 @@ async function present(ctx: IdentityContext, deletion: account_deletion) {
 
 // Asks all services. There is no way back from here.
 async function beginErasure(tx: Transaction, accountId: number, requestId: string): Promise<void> {
-  const { count } = await tx.db.account_deletion.updateMany({
+  const { count } = await tx.account_deletion.updateMany({
     where: { account_id: accountId, status: 'closed' },
-    data: { status: 'erasing', asked_at: await databaseNow(tx.db) },
+    data: { status: 'erasing', asked_at: await databaseNow(tx) },
   });
-  if (count > 0) await tx.announce(erasureRequested, { account_id: accountId }, requestId);
+  if (count > 0) await announce(tx, { accountId, requestId }, 'account_erasure.requested', {});
 }
 
 /** Begins, repeats and finishes erasures for as long as identity runs; every instance does it. */
@@ -178,15 +178,14 @@ export async function sweepDeletions(ctx: IdentityContext): Promise<void> {
   const due = await ctx.prisma.account_deletion.findMany({
     where: { status: 'closed', erase_after: { lte: await databaseNow(ctx.prisma) } },
   });
-  for (const { account_id, request_id } of due)
-    await transact(ctx.prisma, (tx) => beginErasure(tx, account_id, request_id));
-  await transact(ctx.prisma, async (tx) => {
-    const { rows } = await tx.sql(
+  for (const { account_id, request_id } of due) await transact(ctx, (tx) => beginErasure(tx, account_id, request_id));
+  await transact(ctx, async (tx) => {
+    const { rows } = await prismaSql(tx)(
       `update account_deletion set asked_at = now()
        where status = 'erasing' and asked_at < now() - make_interval(mins => $1::int) returning account_id`,
       [askAgainMinutes],
     );
-    await tx.announceAll(erasureRequested, rows);
+    await announceAll(tx, {}, 'account_erasure.requested', rows);
   });
   await finishDeletions(ctx);
 }

@@ -14,7 +14,7 @@ import { emailKey, emailSchema } from '../mails/email-address.ts';
 import { newReadablePassword } from '../passwords/passwords.ts';
 import { lockAccount } from '../permissions/administrators.ts';
 import { requireAdministrator } from '../permissions/effective-permissions.ts';
-import { transact } from '../transaction.ts';
+import { announce, transact } from '../transaction.ts';
 
 import { userColumns } from '../users/users.ts';
 
@@ -31,18 +31,18 @@ export async function createAccount(ctx: IdentityContext, input: NewAccount, req
   const { name, email, plan, redirectUri } = checkNewAccount(input);
   const password = newReadablePassword();
   const password_hash = await ctx.passwords.hash(password);
-  return transact(ctx.prisma, async (tx) => {
-    const account = await tx.db.account.create({ data: { name } });
+  return transact(ctx, async (tx) => {
+    const account = await tx.account.create({ data: { name } });
     const resource = { account_id: account.id, resource_type: 'account', resource_id: account.id } as const;
     await ensureGroups(tx, resource, {});
-    const user = await tx.db.user.create({
+    const user = await tx.user.create({
       data: { account_id: account.id, email, email_key: emailKey(email), status: 'active', password_hash },
       select: userColumns,
     });
-    const administrators = await tx.db.user_group.findFirstOrThrow({
+    const administrators = await tx.user_group.findFirstOrThrow({
       where: { account_id: account.id, permissions: { some: { action: 'admin', resource_type: 'account' } } },
     });
-    const assignment = await tx.db.user_group_assignment.create({
+    const assignment = await tx.user_group_assignment.create({
       data: { account_id: account.id, user_id: user.id, user_group_id: administrators.id },
       select: { id: true, user_id: true, user_group_id: true },
     });
@@ -52,7 +52,7 @@ export async function createAccount(ctx: IdentityContext, input: NewAccount, req
       createdAct('user_group_assignment', assignment),
     ];
     // An operator acts, who is not a user of the account: the entries have no user.
-    for (const act of acts) await recordEntry(tx.db, auditEntry({ accountId: account.id, requestId }, act));
+    for (const act of acts) await recordEntry(tx, auditEntry({ accountId: account.id, requestId }, act));
     const application = await insertApplication(
       tx,
       { accountId: account.id, requestId },
@@ -63,7 +63,7 @@ export async function createAccount(ctx: IdentityContext, input: NewAccount, req
         scopes: 'api',
       },
     );
-    await tx.announce('identity.account.created', { account_id: account.id, name, plan }, requestId);
+    await announce(tx, { accountId: account.id, requestId }, 'account.created', { name, plan });
     return {
       account_id: account.id,
       admin_user_id: user.id,
@@ -161,12 +161,12 @@ export async function updateAccount(ctx: IdentityContext, call: CallContext, rea
     overage_enabled === undefined
       ? await ctx.billing.GetAccountBilling(call, {})
       : await ctx.billing.UpdateAccountBilling(call, { overage_enabled });
-  const account = await transact(ctx.prisma, async (tx) => {
+  const account = await transact(ctx, async (tx) => {
     await lockAccount(tx, call.accountId);
     const where = { id: call.accountId };
-    const before = await tx.db.account.findUniqueOrThrow({ where, select: basicColumns });
-    const after = await tx.db.account.update({ where, data: { name, date_style }, select: basicColumns });
-    await recordAct(tx.db, call, updatedAct('account', before, after));
+    const before = await tx.account.findUniqueOrThrow({ where, select: basicColumns });
+    const after = await tx.account.update({ where, data: { name, date_style }, select: basicColumns });
+    await recordAct(tx, call, updatedAct('account', before, after));
     return after;
   });
   return present(account, billing);

@@ -30,11 +30,11 @@ export function consumeErasureReports(ctx: IdentityContext, bus: Bus): Promise<v
 async function receive(ctx: IdentityContext, { type, payload }: MessageOf<typeof payloads>): Promise<void> {
   const { account_id, counts, facts } = payload;
   const [service] = type.split('.') as [string];
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     const deletion = await lockErasing(tx, account_id);
     if (!deletion) return;
     const report = { account_id, service, counts, facts: facts as Prisma.InputJsonObject };
-    await tx.db.erasure_report.createMany({ data: [report], skipDuplicates: true });
+    await tx.erasure_report.createMany({ data: [report], skipDuplicates: true });
     await finish(ctx, tx, deletion);
   });
 }
@@ -43,7 +43,7 @@ async function receive(ctx: IdentityContext, { type, payload }: MessageOf<typeof
 export async function finishDeletions(ctx: IdentityContext): Promise<void> {
   const erasing = await ctx.prisma.account_deletion.findMany({ where: { status: 'erasing' } });
   for (const { account_id } of erasing)
-    await transact(ctx.prisma, async (tx) => {
+    await transact(ctx, async (tx) => {
       const deletion = await lockErasing(tx, account_id);
       if (deletion) await finish(ctx, tx, deletion);
     });
@@ -58,7 +58,7 @@ export async function findWaitingFor(db: Pick<PrismaClient, 'erasure_report'>, a
 type Erasing = { account_id: number; name: string; requested_by: string; closed_at: Date; erase_after: Date };
 
 async function lockErasing(tx: Transaction, accountId: number): Promise<Erasing | undefined> {
-  const [deletion] = await tx.db.$queryRaw<Erasing[]>`
+  const [deletion] = await tx.$queryRaw<Erasing[]>`
     select account_id, name, requested_by, closed_at, erase_after from account_deletion
     where account_id = ${accountId} and status = 'erasing' for update`;
   return deletion;
@@ -66,9 +66,9 @@ async function lockErasing(tx: Transaction, accountId: number): Promise<Erasing 
 
 async function finish(ctx: IdentityContext, tx: Transaction, deletion: Erasing): Promise<void> {
   const { account_id } = deletion;
-  const reports = await tx.db.erasure_report.findMany({ where: { account_id } });
+  const reports = await tx.erasure_report.findMany({ where: { account_id } });
   if (services.some((service) => !reports.some((report) => report.service === service))) return;
-  const erased_at = await databaseNow(tx.db);
+  const erased_at = await databaseNow(tx);
   const ofServices = (pick: (report: (typeof reports)[number]) => unknown) =>
     Object.fromEntries(
       services.map((service) => [
@@ -87,8 +87,8 @@ async function finish(ctx: IdentityContext, tx: Transaction, deletion: Erasing):
     kept: Object.fromEntries(Object.entries(ofServices((report) => report.facts)).filter(([, of]) => isFilled(of))),
   };
   const receipt = JSON.stringify({ ...facts, digest: digestOf(facts) });
-  await tx.db.account_deletion.update({ where: { account_id }, data: { status: 'erased', erased_at, receipt } });
-  await tx.db.erasure_report.deleteMany({ where: { account_id } });
+  await tx.account_deletion.update({ where: { account_id }, data: { status: 'erased', erased_at, receipt } });
+  await tx.erasure_report.deleteMany({ where: { account_id } });
   ctx.logger.warn({ account_id }, 'the account was erased by all services');
 }
 

@@ -49,14 +49,14 @@ export async function createSecret(ctx: IdentityContext, call: CallContext, appl
   return transactOnce(ctx, call, async (tx) => {
     const application = await lockApplication(tx, call, applicationId);
     requireConfidential(application);
-    const count = await tx.db.oauth_secret.count({ where: { application_id: applicationId } });
+    const count = await tx.oauth_secret.count({ where: { application_id: applicationId } });
     if (count >= maxSecrets)
       throw validationFailed({
         code: 'limit_reached',
         message: `An application has at most ${maxSecrets} secrets; delete one first.`,
         params: { maximum: maxSecrets },
       });
-    const { secret, ...visible } = await insertSecret(tx.db, applicationId);
+    const { secret, ...visible } = await insertSecret(tx, applicationId);
     await announceApplicationChanged(tx, call, application.client_id);
     const after = { secret_id: visible.id, hint: visible.hint };
     await recordSecretChange(tx, call, applicationId, 'added', { after });
@@ -72,9 +72,9 @@ export async function deleteSecret(
   id: number,
 ): Promise<void> {
   await getApplication(ctx, call, applicationId);
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     const application = await lockApplication(tx, call, applicationId);
-    const secrets = await tx.db.oauth_secret.findMany({
+    const secrets = await tx.oauth_secret.findMany({
       where: { application_id: applicationId },
       select: { id: true, hint: true },
     });
@@ -85,7 +85,7 @@ export async function deleteSecret(
         code: 'not_allowed',
         message: "The last secret of a confidential application can't be deleted; regenerate it instead.",
       });
-    await tx.db.oauth_secret.delete({ where: { id } });
+    await tx.oauth_secret.delete({ where: { id } });
     await announceApplicationChanged(tx, call, application.client_id);
     const before = { secret_id: id, hint: secret.hint };
     await recordSecretChange(tx, call, applicationId, 'deleted', { before });

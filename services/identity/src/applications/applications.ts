@@ -18,7 +18,7 @@ import { transactOnce } from '../idempotency.ts';
 import { requireAdministrator } from '../permissions/effective-permissions.ts';
 import { newIdentifier } from '../security/digest.ts';
 import { limitScopes, revokeSubject } from '../tokens/revocations.ts';
-import { type Transaction, transact } from '../transaction.ts';
+import { announce, type Transaction, transact } from '../transaction.ts';
 import { insertSecret } from './client-secrets.ts';
 
 const resource = 'oauth_application';
@@ -74,12 +74,12 @@ type Actor = Parameters<typeof auditEntry>[0];
  * secret.
  */
 export async function insertApplication(tx: Transaction, actor: Actor, attributes: NewApplication) {
-  const application = await tx.db.oauth_application.create({
+  const application = await tx.oauth_application.create({
     data: { ...attributes, account_id: actor.accountId, client_id: newIdentifier() },
     select: columns,
   });
-  await recordEntry(tx.db, auditEntry(actor, createdAct(resource, application)));
-  const client_secret = attributes.confidential ? (await insertSecret(tx.db, application.id)).secret : null;
+  await recordEntry(tx, auditEntry(actor, createdAct(resource, application)));
+  const client_secret = attributes.confidential ? (await insertSecret(tx, application.id)).secret : null;
   return { ...application, client_secret };
 }
 
@@ -106,14 +106,14 @@ export async function updateApplication(
 ) {
   await getApplication(ctx, call, id);
   const attributes = read();
-  return transact(ctx.prisma, async (tx) => {
+  return transact(ctx, async (tx) => {
     const before = await lockApplication(tx, call, id);
-    const application = await tx.db.oauth_application.update({ where: { id }, data: attributes, select: columns });
+    const application = await tx.oauth_application.update({ where: { id }, data: attributes, select: columns });
     if (application.scopes !== before.scopes)
       await limitScopes(tx, ctx.config, { ...application, account_id: call.accountId }, call.requestId);
-    if (!application.confidential) await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
+    if (!application.confidential) await tx.oauth_secret.deleteMany({ where: { application_id: id } });
     await announceApplicationChanged(tx, call, application.client_id);
-    await recordAct(tx.db, call, updatedAct(resource, before, application));
+    await recordAct(tx, call, updatedAct(resource, before, application));
     return application;
   });
 }
@@ -121,13 +121,13 @@ export async function updateApplication(
 /** Deletes an application and revokes all its tokens, at once and in every service. */
 export async function deleteApplication(ctx: IdentityContext, call: CallContext, id: number): Promise<void> {
   await getApplication(ctx, call, id);
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     const before = await lockApplication(tx, call, id);
-    await tx.db.oauth_application.delete({ where: { id } });
+    await tx.oauth_application.delete({ where: { id } });
     const subject = { kind: 'application', subject: before.client_id, reason: 'application_deleted' } as const;
     await revokeSubject(tx, ctx.config, { account_id: call.accountId, ...subject }, call.requestId);
     await announceApplicationChanged(tx, call, before.client_id);
-    await recordAct(tx.db, call, deletedAct(resource, before));
+    await recordAct(tx, call, deletedAct(resource, before));
   });
 }
 
@@ -137,9 +137,9 @@ export async function regenerateSecret(ctx: IdentityContext, call: CallContext, 
   return transactOnce(ctx, call, async (tx) => {
     requireConfidential(await lockApplication(tx, call, id));
     const data = { updated_at: new Date() };
-    const application = await tx.db.oauth_application.update({ where: { id }, data, select: columns });
-    await tx.db.oauth_secret.deleteMany({ where: { application_id: id } });
-    const { secret, id: secret_id, hint } = await insertSecret(tx.db, id);
+    const application = await tx.oauth_application.update({ where: { id }, data, select: columns });
+    await tx.oauth_secret.deleteMany({ where: { application_id: id } });
+    const { secret, id: secret_id, hint } = await insertSecret(tx, id);
     await announceApplicationChanged(tx, call, application.client_id);
     await recordSecretChange(tx, call, id, 'regenerated', { after: { secret_id, hint } });
     return { ...application, client_secret: secret };
@@ -156,7 +156,7 @@ type LockedApplication = NewApplication & { id: number; client_id: string; creat
 
 /** Locks an application's row: changes of it and of its secrets run one after another. */
 export async function lockApplication(tx: Transaction, call: CallContext, id: number): Promise<LockedApplication> {
-  const [application] = await tx.db.$queryRaw<LockedApplication[]>`
+  const [application] = await tx.$queryRaw<LockedApplication[]>`
     select id, name, client_id, redirect_uri, confidential, scopes, created_at, updated_at from oauth_application
     where id = ${id} and account_id = ${call.accountId} for no key update`;
   if (!application) throw notFound('OAuth application');
@@ -172,11 +172,10 @@ export function recordSecretChange(
   states: Pick<AuditAct, 'before' | 'after'>,
 ): Promise<void> {
   const act = { action: `${resource}.secret_${change}`, resource_type: resource, resource_id: id, ...states };
-  return recordAct(tx.db, call, act);
+  return recordAct(tx, call, act);
 }
 
 /** Invalidates other services' caches of an application. */
 export function announceApplicationChanged(tx: Transaction, call: CallContext, clientId: string): Promise<void> {
-  const payload = { account_id: call.accountId, client_id: clientId };
-  return tx.announce('identity.application.changed', payload, call.requestId);
+  return announce(tx, call, 'application.changed', { client_id: clientId });
 }

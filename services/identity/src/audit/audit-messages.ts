@@ -4,6 +4,7 @@ import { auditMessageTypes } from '@almanac/service-kit/messaging/audit';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { type MessageOf, messageId, samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { transact } from '../transaction.ts';
@@ -43,11 +44,11 @@ const payloads = samePayload(
 
 async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>): Promise<void> {
   const { id, occurred_at, payload } = message;
-  await transact(ctx.prisma, async (tx) => {
-    if (!(await receiveOnce(tx.sql, queue, id))) return;
+  await transact(ctx, async (tx) => {
+    if (!(await receiveOnce(prismaSql(tx), queue, id))) return;
     // An entry may arrive after its account was erased; the lock keeps the account until this ends.
-    const account = await tx.db.$queryRaw<unknown[]>`
+    const account = await tx.$queryRaw<unknown[]>`
       select from account where id = ${payload.account_id} for key share`;
-    if (account.length > 0) await recordEntry(tx.db, { ...payload, occurred_at: new Date(occurred_at) });
+    if (account.length > 0) await recordEntry(tx, { ...payload, occurred_at: new Date(occurred_at) });
   });
 }

@@ -1,6 +1,7 @@
 // Consents: what users have allowed applications. A consent lasts until the user takes it back, so
 // that the same is not asked twice.
 import { auditEntry } from '@almanac/service-kit/messaging/audit';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { recordEntry } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
@@ -25,16 +26,16 @@ export function createConsentedCode(
   sessionId: string,
   code: NewCode,
 ): Promise<string | undefined> {
-  return transact(ctx.prisma, async ({ db, sql }) => {
-    if (!(await lockSession(db, sessionId))) return undefined;
+  return transact(ctx, async (tx) => {
+    if (!(await lockSession(tx, sessionId))) return undefined;
     // The lock makes a concurrent `revokeConsent` wait, so that it finds the code.
-    const { rows } = await sql('select scope from consent where user_id = $1 and application_id = $2 for share', [
-      code.user_id,
-      code.client.id,
-    ]);
+    const { rows } = await prismaSql(tx)(
+      'select scope from consent where user_id = $1 and application_id = $2 for share',
+      [code.user_id, code.client.id],
+    );
     const held = parseScopes(String(rows[0]?.scope ?? '')) ?? [];
     const wanted = parseScopes(code.scope) ?? [];
-    return includesScopes(held, wanted) ? createCode(db, code) : undefined;
+    return includesScopes(held, wanted) ? createCode(tx, code) : undefined;
   });
 }
 
@@ -49,10 +50,10 @@ export function grantConsent(
   code: NewCode,
 ): Promise<string | undefined> {
   const { client, user_id, scope } = code;
-  return transact(ctx.prisma, async ({ db, sql }) => {
-    if (!(await lockSession(db, sessionId))) return undefined;
+  return transact(ctx, async (tx) => {
+    if (!(await lockSession(tx, sessionId))) return undefined;
     // One statement merges old and new scopes, so that concurrent consents lose nothing.
-    const { rows } = await sql(
+    const { rows } = await prismaSql(tx)(
       `insert into consent (account_id, user_id, application_id, scope) values ($1, $2, $3, $4)
        on conflict (user_id, application_id) do update set updated_at = now(), scope = (
          select string_agg(distinct word, ' ' order by word)
@@ -62,8 +63,8 @@ export function grantConsent(
     );
     const after = { scope: parseScopes(String(rows[0]?.scope))?.join(' ') };
     const actor = { accountId: client.account_id, userId: user_id, applicationId: client.id, ...origin };
-    await recordEntry(db, auditEntry(actor, { action: 'consent.granted', ...resource(client.id), after }));
-    return createCode(db, code);
+    await recordEntry(tx, auditEntry(actor, { action: 'consent.granted', ...resource(client.id), after }));
+    return createCode(tx, code);
   });
 }
 
@@ -109,22 +110,22 @@ export function revokeConsent(
   applicationId: number,
 ): Promise<string | undefined> {
   const { id: user_id, account_id } = user;
-  return transact(ctx.prisma, async (tx) => {
-    const application = await tx.db.oauth_application.findFirst({
+  return transact(ctx, async (tx) => {
+    const application = await tx.oauth_application.findFirst({
       where: { id: applicationId, account_id },
       select: { name: true },
     });
     if (!application) return undefined;
-    const { rows } = await tx.sql('delete from consent where user_id = $1 and application_id = $2 returning scope', [
-      user_id,
-      applicationId,
-    ]);
+    const { rows } = await prismaSql(tx)(
+      'delete from consent where user_id = $1 and application_id = $2 returning scope',
+      [user_id, applicationId],
+    );
     const grant = { user_id, application_id: applicationId };
     const ended = await revokeFamilies(ctx, tx, grant, 'consent_revoked', origin.requestId);
     if (rows.length === 0 && ended === 0) return undefined;
     const before = { scope: rows[0]?.scope, grants: ended };
     const actor = { accountId: account_id, userId: user_id, applicationId, ...origin };
-    await recordEntry(tx.db, auditEntry(actor, { action: 'consent.revoked', ...resource(applicationId), before }));
+    await recordEntry(tx, auditEntry(actor, { action: 'consent.revoked', ...resource(applicationId), before }));
     return application.name;
   });
 }

@@ -67,15 +67,15 @@ export async function startSession(
 ): Promise<boolean> {
   const id = newSecret();
   const before = findSessionId(ctx, req);
-  const isStarted = await transact(ctx.prisma, async ({ db }) => {
-    const [same] = await db.$queryRaw<{ id: number }[]>`
+  const isStarted = await transact(ctx, async (tx) => {
+    const [same] = await tx.$queryRaw<{ id: number }[]>`
       select id from "user" where id = ${user.id} and status = 'active' and password_hash = ${password_hash} for share`;
     // One statement for all entries, so the time doesn't reveal whether there are others.
-    await recordEntries(db, same ? [act, ...others] : others);
+    await recordEntries(tx, same ? [act, ...others] : others);
     if (!same) return false;
-    if (before !== undefined) await db.session.deleteMany({ where: { digest: digestOf(before) } });
-    const expires_at = addSeconds(await databaseNow(db), ctx.config.sessionSeconds);
-    await db.session.create({
+    if (before !== undefined) await tx.session.deleteMany({ where: { digest: digestOf(before) } });
+    const expires_at = addSeconds(await databaseNow(tx), ctx.config.sessionSeconds);
+    await tx.session.create({
       data: { digest: digestOf(id), account_id: user.account_id, user_id: user.id, expires_at },
     });
     return true;
@@ -98,12 +98,12 @@ export async function endSession(ctx: IdentityContext, req: Request, res: Respon
   const id = findSessionId(ctx, req);
   clearCookie(ctx, res, 'session');
   if (id === undefined) return;
-  await transact(ctx.prisma, async ({ db }) => {
-    const [session] = await db.$queryRaw<{ account_id: number; user_id: number }[]>`
+  await transact(ctx, async (tx) => {
+    const [session] = await tx.$queryRaw<{ account_id: number; user_id: number }[]>`
       delete from session where digest = ${digestOf(id)} returning account_id, user_id`;
     if (!session) return;
     const actor = { accountId: session.account_id, userId: session.user_id, ...origin };
-    await recordEntry(db, auditEntry(actor, { action: 'logout' }));
+    await recordEntry(tx, auditEntry(actor, { action: 'logout' }));
   });
 }
 

@@ -1,3 +1,4 @@
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 // Consumes metadata's events of domains and branches, and creates, renames and deletes their
 // groups. Messages may be redelivered or arrive late.
 
@@ -48,9 +49,9 @@ async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>
   const { payload } = message;
   const id = 'domain_id' in payload ? payload.domain_id : payload.branch_id;
   const resource: Resource = { account_id: payload.account_id, resource_type: noun, resource_id: id };
-  await transact(ctx.prisma, async (tx) => {
-    if (!(await receiveOnce(tx.sql, queue, message.id))) return;
-    if (!(await tx.db.account.findUnique({ where: { id: payload.account_id }, select: { id: true } }))) return;
+  await transact(ctx, async (tx) => {
+    if (!(await receiveOnce(prismaSql(tx), queue, message.id))) return;
+    if (!(await tx.account.findUnique({ where: { id: payload.account_id }, select: { id: true } }))) return;
     await lockAccount(tx, payload.account_id);
     // Visibility first: the names of new groups must not show to users who don't see the branch.
     if ('branch_id' in payload) await saveVisibility(tx, payload, message.request_id);

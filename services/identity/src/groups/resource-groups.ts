@@ -44,20 +44,20 @@ type Options = {
 
 /** Creates the missing groups of a resource. Idempotent; a deleted resource gets no groups. */
 export async function ensureGroups(tx: Transaction, resource: Resource, options: Options): Promise<void> {
-  if (await tx.db.deleted_resource.findFirst({ where: resource })) return;
+  if (await tx.deleted_resource.findFirst({ where: resource })) return;
   for (const { title, action } of systemGroups[resource.resource_type]) {
     const name = options.name === undefined ? title : `${options.name} ${title}`;
     const system_key = `${resource.resource_type}:${resource.resource_id}:${action}`;
-    const existing = await tx.db.user_group.findUnique({
+    const existing = await tx.user_group.findUnique({
       where: { account_id_system_key: { account_id: resource.account_id, system_key } },
       select: { id: true, name: true },
     });
     if (existing) {
       if (options.rename !== false && existing.name !== name)
-        await tx.db.user_group.update({ where: { id: existing.id }, data: { name } });
+        await tx.user_group.update({ where: { id: existing.id }, data: { name } });
       continue;
     }
-    const group = await tx.db.user_group.create({
+    const group = await tx.user_group.create({
       data: {
         ...resource,
         name,
@@ -72,27 +72,27 @@ export async function ensureGroups(tx: Transaction, resource: Resource, options:
 }
 
 async function addCreator(tx: Transaction, accountId: number, groupId: number, userId: number, requestId?: string) {
-  const user = await tx.db.user.findFirst({ where: { id: userId, account_id: accountId }, select: { id: true } });
+  const user = await tx.user.findFirst({ where: { id: userId, account_id: accountId }, select: { id: true } });
   if (!user) return;
-  const assignment = await tx.db.user_group_assignment.create({
+  const assignment = await tx.user_group_assignment.create({
     data: { account_id: accountId, user_id: userId, user_group_id: groupId },
     select: { id: true, user_id: true, user_group_id: true },
   });
   // No user asked for this assignment: the audit log shows it as the system's.
-  await recordEntry(tx.db, auditEntry({ accountId, requestId }, createdAct('user_group_assignment', assignment)));
+  await recordEntry(tx, auditEntry({ accountId, requestId }, createdAct('user_group_assignment', assignment)));
   await announcePermissionChanged(tx, accountId, userId, requestId);
 }
 
 /** Deletes a resource's groups and permissions, and records that the resource is deleted. */
 export async function deleteGroups(tx: Transaction, resource: Resource, requestId?: string): Promise<void> {
   await lockAccount(tx, resource.account_id);
-  await tx.db.deleted_resource.upsert({
+  await tx.deleted_resource.upsert({
     where: { account_id_resource_type_resource_id: resource },
     create: resource,
     update: {},
   });
-  await tx.db.user_group.deleteMany({ where: { ...resource, system_key: { not: null } } });
-  await tx.db.permission.deleteMany({ where: resource });
+  await tx.user_group.deleteMany({ where: { ...resource, system_key: { not: null } } });
+  await tx.permission.deleteMany({ where: resource });
   await announcePermissionChanged(tx, resource.account_id, null, requestId);
 }
 
@@ -119,7 +119,7 @@ export async function ensureResourceGroups(
       params: { allowed: ['domain', 'branch'] },
     });
   const resource = { account_id: call.accountId, resource_type, resource_id: input.resource_id } as const;
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     await lockAccount(tx, call.accountId);
     if (resource_type === 'branch' && branch) {
       const visibility = { ...branch, owner_id: branch.owner_id === 0 ? null : branch.owner_id };

@@ -67,16 +67,16 @@ export async function createAssignment(ctx: IdentityContext, call: CallContext, 
     transactOnce(ctx, call, async (tx) => {
       // The lock keeps both from being deleted before the assignment refers to them.
       await lockAccount(tx, call.accountId);
-      const user = await tx.db.user.findFirst({ where: { ...own, id: user_id }, select: { id: true } });
+      const user = await tx.user.findFirst({ where: { ...own, id: user_id }, select: { id: true } });
       if (!user) throw notFound('User');
-      const group = await tx.db.user_group.findFirst({ where: { ...own, id: user_group_id }, select: { id: true } });
+      const group = await tx.user_group.findFirst({ where: { ...own, id: user_group_id }, select: { id: true } });
       if (!group) throw notFound('User group');
       await requireScopeToAppoint(tx, call, user_group_id);
-      const assignment = await tx.db.user_group_assignment.create({
+      const assignment = await tx.user_group_assignment.create({
         data: { ...own, user_id, user_group_id },
         select: columns,
       });
-      await recordAct(tx.db, call, createdAct('user_group_assignment', assignment));
+      await recordAct(tx, call, createdAct('user_group_assignment', assignment));
       await announcePermissionChanged(tx, call.accountId, user_id, call.requestId);
       return assignment;
     }),
@@ -90,12 +90,12 @@ export async function deleteAssignment(ctx: IdentityContext, call: CallContext, 
   const assignment = await ctx.prisma.user_group_assignment.findFirst({ where: visible, select: columns });
   if (!assignment) throw notFound('User group assignment');
   await requireAdministrator(ctx, call);
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     await lockAccount(tx, call.accountId);
-    const { count } = await tx.db.user_group_assignment.deleteMany({ where });
+    const { count } = await tx.user_group_assignment.deleteMany({ where });
     if (count === 0) throw notFound('User group assignment');
     await requireScopeToAppoint(tx, call, assignment.user_group_id);
-    await recordAct(tx.db, call, deletedAct('user_group_assignment', assignment));
+    await recordAct(tx, call, deletedAct('user_group_assignment', assignment));
     await requireRemainingAdministrator(tx, call.accountId);
     await announcePermissionChanged(tx, call.accountId, assignment.user_id, call.requestId);
   });

@@ -111,13 +111,13 @@ export async function createGroup(ctx: IdentityContext, call: CallContext, read:
   const { name, description, permissions = [] } = read();
   return mapUniqueViolation(nameTaken, () =>
     transactOnce(ctx, call, async (tx) => {
-      const { id } = await tx.db.user_group.create({
+      const { id } = await tx.user_group.create({
         data: { account_id: call.accountId, name, name_key: normalizeName(name), description },
         select: { id: true },
       });
       await replacePermissions(tx, call, id, permissions);
-      const group = await getGroup(tx.db, call, id);
-      await recordAct(tx.db, call, createdAct('user_group', toAuditState(group)));
+      const group = await getGroup(tx, call, id);
+      await recordAct(tx, call, createdAct('user_group', toAuditState(group)));
       return group;
     }),
   );
@@ -131,19 +131,19 @@ export async function updateGroup(ctx: IdentityContext, call: CallContext, id: n
   if (system) throw systemGroup();
   const key = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
   return mapUniqueViolation(nameTaken, () =>
-    transact(ctx.prisma, async (tx) => {
+    transact(ctx, async (tx) => {
       await lockAccount(tx, call.accountId);
-      const before = await getGroup(tx.db, call, id);
+      const before = await getGroup(tx, call, id);
       const at = permissions === undefined ? {} : { updated_at: new Date() }; // permissions are other rows
       const data = { ...attributes, ...key, ...at };
-      await tx.db.user_group.update({ where: { id, account_id: call.accountId }, data });
+      await tx.user_group.update({ where: { id, account_id: call.accountId }, data });
       if (permissions !== undefined) {
         await replacePermissions(tx, call, id, permissions);
         await requireRemainingAdministrator(tx, call.accountId);
         await announcePermissionChanged(tx, call.accountId, null, call.requestId);
       }
-      const group = await getGroup(tx.db, call, id);
-      await recordAct(tx.db, call, updatedAct('user_group', toAuditState(before), toAuditState(group)));
+      const group = await getGroup(tx, call, id);
+      await recordAct(tx, call, updatedAct('user_group', toAuditState(before), toAuditState(group)));
       return group;
     }),
   );
@@ -154,11 +154,11 @@ export async function deleteGroup(ctx: IdentityContext, call: CallContext, id: n
   const { system } = await showGroup(ctx, call, id);
   await requireAdministrator(ctx, call);
   if (system) throw systemGroup();
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     await lockAccount(tx, call.accountId);
-    const group = await getGroup(tx.db, call, id);
-    await tx.db.user_group.delete({ where: { id, account_id: call.accountId } });
-    await recordAct(tx.db, call, deletedAct('user_group', toAuditState(group)));
+    const group = await getGroup(tx, call, id);
+    await tx.user_group.delete({ where: { id, account_id: call.accountId } });
+    await recordAct(tx, call, deletedAct('user_group', toAuditState(group)));
     await requireRemainingAdministrator(tx, call.accountId);
     await announcePermissionChanged(tx, call.accountId, null, call.requestId);
   });
@@ -173,9 +173,9 @@ const systemGroup = () =>
   });
 
 async function replacePermissions(tx: Transaction, call: CallContext, groupId: number, wanted: WantedPermission[]) {
-  await requireResources(tx.db, call, wanted);
-  await tx.db.permission.deleteMany({ where: { user_group_id: groupId, account_id: call.accountId } });
-  await tx.db.permission.createMany({
+  await requireResources(tx, call, wanted);
+  await tx.permission.deleteMany({ where: { user_group_id: groupId, account_id: call.accountId } });
+  await tx.permission.createMany({
     data: wanted.map(({ action, resource_type, resource_id }) => ({
       account_id: call.accountId,
       user_group_id: groupId,

@@ -1,6 +1,7 @@
 // Limits how often a user, and a mailbox, is invited: also when the user is deleted and created
 // again.
 import { ServiceError } from '@almanac/service-kit/errors';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { IdentityContext } from '../context.ts';
 import type { ThrottleKey } from '../security/throttle.ts';
 import type { Transaction } from '../transaction.ts';
@@ -22,7 +23,7 @@ export async function throttleInvitation(
   tx: Transaction,
   { account_id, email, user_id }: Invited,
 ): Promise<void> {
-  const throttle = ctx.throttle.within(tx.sql);
+  const throttle = ctx.throttle.within(prismaSql(tx));
   const keys: ThrottleKey[] = [{ rule: 'invitationTo', key: `${account_id}:${emailKey(email)}` }];
   if (user_id !== undefined) keys.push({ rule: 'invitation', key: String(user_id) });
   let wait = 0;

@@ -1,6 +1,6 @@
 // Requests to send a mail. Jobs composes and sends it, and fetches the link in it only then
 // (password-links.ts), so that no queue holds a secret.
-import type { Transaction } from '../transaction.ts';
+import { announce, type Transaction } from '../transaction.ts';
 
 export type MailTemplate = 'invitation' | 'password_reset' | 'password_changed';
 
@@ -8,5 +8,5 @@ type MailRequest = { account_id: number; template: MailTemplate; user_ids: reado
 
 /** Requests a mail to users of an account, if the transaction commits. */
 export function requestMail(tx: Transaction, mail: MailRequest, requestId?: string): Promise<void> {
-  return tx.announce('identity.mail.requested', { ...mail, values: {} }, requestId);
+  return announce(tx, { requestId }, 'mail.requested', { ...mail, values: {} });
 }

@@ -49,13 +49,13 @@ export const authorizationCode: Grant = async (ctx, { client, parameters, origin
   if (!isRegistered(client.redirect_uri, redirectUri)) throw invalidGrant();
   const isVerified = verifyChallenge(code.code_challenge, verifier, client.confidential);
 
-  const pair = await transact(ctx.prisma, async (tx) => {
-    const now = await databaseNow(tx.db);
-    const { count } = await tx.db.authorization_code.updateMany({
+  const pair = await transact(ctx, async (tx) => {
+    const now = await databaseNow(tx);
+    const { count } = await tx.authorization_code.updateMany({
       where: { id: code.id, used_at: null, expires_at: { gt: now } },
       data: { used_at: now },
     });
-    if (count === 0) return (await isUsed(tx.db, code.id)) ? 'used' : 'expired';
+    if (count === 0) return (await isUsed(tx, code.id)) ? 'used' : 'expired';
     if (!isVerified) return 'unverified';
     return createFamily(ctx, tx, { id: code.family_id, client, user_id: code.user_id, allowed: code.scope, scope });
   });

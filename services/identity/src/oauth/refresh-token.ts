@@ -36,9 +36,9 @@ export const refreshToken: Grant = async (ctx, { client, parameters, origin }) =
   if (scope === undefined)
     throw new OAuthError('invalid_scope', 'The scope is unknown or wider than what was granted.');
 
-  const pair = await transact(ctx.prisma, async (tx) => {
+  const pair = await transact(ctx, async (tx) => {
     if (!(await extendFamily(ctx, tx, family))) return 'revoked';
-    const now = await databaseNow(tx.db);
+    const now = await databaseNow(tx);
     if (familyExpiry(ctx, family) <= now) return 'ended';
     const isTaken = isService ? await confirmToken(tx, token) : await consumeToken(tx, token.id);
     if (!isTaken) return token.expires_at > now ? 'reused' : 'expired';

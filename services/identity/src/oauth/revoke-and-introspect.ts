@@ -42,10 +42,10 @@ async function revokeAccessToken(
   const end = new Date(claims.exp * 1000);
   const subject = { account_id: client.account_id, kind: 'token', subject: claims.jti, reason: 'revoked' } as const;
   const who = { account_id: client.account_id, user_id: claims.user_id, application_id: client.id, address };
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     await revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId);
     const after = { token_id: claims.jti };
-    await recordEntry(tx.db, { ...who, request_id: requestId, action: 'token.revoked', after });
+    await recordEntry(tx, { ...who, request_id: requestId, action: 'token.revoked', after });
   });
 }
 

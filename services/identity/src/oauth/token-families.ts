@@ -44,9 +44,9 @@ type NewFamily = { id: string; client: Client; user_id: number; allowed: string;
  */
 export async function createFamily(ctx: IdentityContext, tx: Transaction, family: NewFamily): Promise<IssuedPair> {
   const { id, client, user_id, allowed, scope } = family;
-  const created_at = await databaseNow(tx.db);
+  const created_at = await databaseNow(tx);
   const expires_at = idleExpiry(ctx, created_at, { created_at, ends_at: null });
-  await tx.db.token_family.create({
+  await tx.token_family.create({
     data: {
       id,
       account_id: client.account_id,
@@ -64,14 +64,14 @@ type NewServiceFamily = { client: { id: number; account_id: number }; user_id: n
 
 /** Creates a family of a service user with its first refresh token, without an access token. */
 export async function createServiceFamily(tx: Transaction, { client, ...grant }: NewServiceFamily) {
-  const created_at = await databaseNow(tx.db);
+  const created_at = await databaseNow(tx);
   const owner = { account_id: client.account_id, application_id: client.id };
-  const { id: family_id } = await tx.db.token_family.create({
+  const { id: family_id } = await tx.token_family.create({
     data: { ...grant, ...owner, id: randomUUID(), created_at, expires_at: grant.ends_at },
     select: { id: true },
   });
   const refreshToken = newSecret();
-  const { id } = await tx.db.refresh_token.create({
+  const { id } = await tx.refresh_token.create({
     data: {
       family_id,
       digest: digestOf(refreshToken),
@@ -100,14 +100,14 @@ export async function addPair(ctx: IdentityContext, tx: Transaction, pair: NewPa
   const { family, parent_id, ...grant } = pair;
   const access = await issueAccessToken(ctx, { ...grant, family_id: family.id });
   const refreshToken = newSecret();
-  await tx.db.refresh_token.create({
+  await tx.refresh_token.create({
     data: {
       family_id: family.id,
       parent_id,
       digest: digestOf(refreshToken),
       access_token_id: access.jti,
       access_expires_at: access.expiresAt,
-      expires_at: idleExpiry(ctx, await databaseNow(tx.db), family),
+      expires_at: idleExpiry(ctx, await databaseNow(tx), family),
     },
   });
   return { access, refreshToken };
@@ -118,8 +118,8 @@ export async function addPair(ctx: IdentityContext, tx: Transaction, pair: NewPa
  * revocation waits for the lock, so no token is added to a revoked family.
  */
 export async function extendFamily(ctx: IdentityContext, tx: Transaction, family: Family): Promise<boolean> {
-  const expires_at = idleExpiry(ctx, await databaseNow(tx.db), family);
-  const { count } = await tx.db.token_family.updateMany({
+  const expires_at = idleExpiry(ctx, await databaseNow(tx), family);
+  const { count } = await tx.token_family.updateMany({
     where: { id: family.id, revoked_at: null },
     data: { expires_at },
   });
@@ -143,13 +143,13 @@ export async function revokeFamily(
   reason: keyof typeof auditActions,
   { requestId, address }: Origin,
 ): Promise<void> {
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     const [family] = await endFamilies(ctx, tx, { id: familyId }, reason, requestId);
     if (!family) return;
     const { id, account_id, user_id, application_id } = family;
     const result = reason === 'revoked' ? 'succeeded' : 'refused';
     const actor = { account_id, user_id, application_id, address, request_id: requestId };
-    await recordEntry(tx.db, { ...actor, action: auditActions[reason], result, after: { family_id: id } });
+    await recordEntry(tx, { ...actor, action: auditActions[reason], result, after: { family_id: id } });
   });
 }
 
@@ -157,8 +157,8 @@ export async function revokeFamily(
  * Marks a person's token as used; false when it is used or expired. Of concurrent uses one wins.
  */
 export async function consumeToken(tx: Transaction, id: bigint): Promise<boolean> {
-  const now = await databaseNow(tx.db);
-  const { count } = await tx.db.refresh_token.updateMany({
+  const now = await databaseNow(tx);
+  const { count } = await tx.refresh_token.updateMany({
     where: { id, used_at: null, expires_at: { gt: now } },
     data: { used_at: now },
   });
@@ -175,11 +175,11 @@ export async function confirmToken(
   token: { id: bigint; family_id: string; parent_id: bigint | null },
 ): Promise<boolean> {
   const { id, family_id, parent_id } = token;
-  const now = await databaseNow(tx.db);
+  const now = await databaseNow(tx);
   const usable = { id, used_at: null, expires_at: { gt: now } };
-  if ((await tx.db.refresh_token.count({ where: usable })) === 0) return false;
+  if ((await tx.refresh_token.count({ where: usable })) === 0) return false;
   if (parent_id !== null)
-    await tx.db.refresh_token.updateMany({
+    await tx.refresh_token.updateMany({
       where: { family_id, used_at: null, id: { not: id }, OR: [{ id: parent_id }, { parent_id }] },
       data: { used_at: now },
     });
@@ -200,7 +200,7 @@ export async function revokeFamilies(
   requestId: string,
 ): Promise<number> {
   // Codes first: a concurrent exchange has locked its code's row, so its family is found below.
-  await tx.db.authorization_code.deleteMany({ where: { user_id, application_id, used_at: null } });
+  await tx.authorization_code.deleteMany({ where: { user_id, application_id, used_at: null } });
   return (await endFamilies(ctx, tx, { user_id, application_id }, reason, requestId)).length;
 }
 
@@ -212,9 +212,9 @@ export async function endFamilies(
   reason: string,
   requestId: string,
 ) {
-  const families = await tx.db.token_family.updateManyAndReturn({
+  const families = await tx.token_family.updateManyAndReturn({
     where: { ...where, revoked_at: null },
-    data: { revoked_at: await databaseNow(tx.db), revoke_reason: reason },
+    data: { revoked_at: await databaseNow(tx), revoke_reason: reason },
     select: { id: true, account_id: true, user_id: true, application_id: true },
   });
   if (families.length === 0) return families;

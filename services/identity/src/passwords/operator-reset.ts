@@ -22,17 +22,17 @@ export async function resetPassword(
 ): Promise<{ url: string; expires_at: string }> {
   const { accountId: account_id, requestId } = call;
   const user = await findUser(ctx, account_id, email);
-  const link = await transact(ctx.prisma, async (tx) => {
+  const link = await transact(ctx, async (tx) => {
     // Sessions first: a consent locks its session's row, so `revokeFamilies` finds its code.
     if (end_sessions) {
-      await tx.db.session.deleteMany({ where: { user_id: user.id } });
+      await tx.session.deleteMany({ where: { user_id: user.id } });
       await revokeFamilies(ctx, tx, { user_id: user.id }, 'password_reset', requestId);
     }
     const purpose = user.status === 'invited' ? 'invitation' : 'password_reset';
     const made = await insertLink(ctx, tx, { account_id, user_id: user.id, purpose });
     const after = { by: 'operator', ended_sessions: end_sessions };
     const act = { action: 'password_reset.requested', resource_type: 'user', resource_id: user.id, after };
-    await recordEntry(tx.db, auditEntry({ accountId: account_id, requestId }, act));
+    await recordEntry(tx, auditEntry({ accountId: account_id, requestId }, act));
     return made;
   });
   await clearWaits(ctx, user);

@@ -39,7 +39,7 @@ export async function createPasswordLink(
 ): Promise<{ url: string; expires_at: string }> {
   const known = linkPurposes.find((each) => each === purpose);
   if (!known) throw notFound('User');
-  return transact(ctx.prisma, (tx) => insertLink(ctx, tx, { account_id: accountId, user_id, purpose: known }));
+  return transact(ctx, (tx) => insertLink(ctx, tx, { account_id: accountId, user_id, purpose: known }));
 }
 
 type NewLink = { account_id: number; user_id: number; purpose: LinkPurpose };
@@ -47,20 +47,20 @@ type NewLink = { account_id: number; user_id: number; purpose: LinkPurpose };
 /** Creates a link in the caller's transaction; not found when the user's status needs none. */
 export async function insertLink(
   ctx: IdentityContext,
-  { db }: Transaction,
+  tx: Transaction,
   { account_id, user_id, purpose }: NewLink,
 ): Promise<{ url: string; expires_at: string }> {
   // Locks the user's row, so that links created concurrently are counted.
-  const [user] = await db.$queryRaw<{ id: number }[]>`
+  const [user] = await tx.$queryRaw<{ id: number }[]>`
     select u.id from "user" u join account a on a.id = u.account_id
     where u.id = ${user_id} and u.account_id = ${account_id} and u.user_type = 'person'
       and u.status = ${requiredStatus[purpose]} and a.status = 'active'
     for no key update of u`;
   if (!user) throw notFound('User');
-  await closeLinks(db, user_id, maxOpenLinks - 1);
+  await closeLinks(tx, user_id, maxOpenLinks - 1);
   const token = newSecret();
-  const expires_at = addSeconds(await databaseNow(db), lifetimeSeconds[purpose]);
-  await db.password_link.create({ data: { account_id, user_id, purpose, digest: digestOf(token), expires_at } });
+  const expires_at = addSeconds(await databaseNow(tx), lifetimeSeconds[purpose]);
+  await tx.password_link.create({ data: { account_id, user_id, purpose, digest: digestOf(token), expires_at } });
   return { url: `${ctx.config.common.publicUrl}/oauth/password?token=${token}`, expires_at: expires_at.toISOString() };
 }
 
@@ -125,17 +125,17 @@ export async function usePasswordLink(
   origin: Origin,
 ): Promise<{ id: number; account_id: number }> {
   const password_hash = await ctx.passwords.hash(password);
-  const user = await transact(ctx.prisma, async (tx) => {
-    const now = await databaseNow(tx.db);
+  const user = await transact(ctx, async (tx) => {
+    const now = await databaseNow(tx);
     // Of concurrent uses this statement lets one win.
-    const [link] = await tx.db.password_link.updateManyAndReturn({
+    const [link] = await tx.password_link.updateManyAndReturn({
       where: { digest: digestOf(token), used_at: null, expires_at: { gt: now } },
       data: { used_at: now },
       select: { user_id: true, purpose: true },
     });
     if (!link) throw new UnusableLink();
     const purpose = link.purpose as LinkPurpose;
-    const [user] = await tx.db.user.updateManyAndReturn({
+    const [user] = await tx.user.updateManyAndReturn({
       where: { id: link.user_id, status: requiredStatus[purpose], account: { status: 'active' } },
       data: { password_hash, status: 'active' },
       select: { id: true, account_id: true },
@@ -143,7 +143,7 @@ export async function usePasswordLink(
     if (!user) throw new UnusableLink();
     await endOldAccess(ctx, tx, user.id, purpose, origin.requestId);
     const act = { action: 'password.changed', resource_type: 'user', resource_id: user.id, after: { by: purpose } };
-    await recordEntry(tx.db, auditEntry({ accountId: user.account_id, userId: user.id, ...origin }, act));
+    await recordEntry(tx, auditEntry({ accountId: user.account_id, userId: user.id, ...origin }, act));
     const mail = { account_id: user.account_id, template: 'password_changed', user_ids: [user.id] } as const;
     await requestMail(tx, mail, origin.requestId);
     return user;
@@ -159,7 +159,7 @@ async function endOldAccess(
   purpose: LinkPurpose,
   requestId: string,
 ): Promise<void> {
-  await tx.db.session.deleteMany({ where: { user_id: userId } });
-  await closeLinks(tx.db, userId);
+  await tx.session.deleteMany({ where: { user_id: userId } });
+  await closeLinks(tx, userId);
   if (purpose === 'password_reset') await revokeFamilies(ctx, tx, { user_id: userId }, 'password_reset', requestId);
 }

@@ -10,7 +10,7 @@ import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { emailKey } from '../mails/email-address.ts';
 import type { ThrottleKey } from '../security/throttle.ts';
-import { databaseNow, transact } from '../transaction.ts';
+import { announceAll, databaseNow, transact } from '../transaction.ts';
 
 /** An address may belong to users of several accounts. */
 const maxMails = 10;
@@ -36,8 +36,8 @@ export async function requestPasswordReset(
     ctx.logger.warn({ address: origin.address, application_id: client?.id }, 'password reset throttled');
     return waitSeconds;
   }
-  await transact(ctx.prisma, async (tx) => {
-    const users = await tx.db.user.findMany({
+  await transact(ctx, async (tx) => {
+    const users = await tx.user.findMany({
       where: {
         email_key,
         user_type: 'person',
@@ -56,13 +56,13 @@ export async function requestPasswordReset(
     }));
     // An unknown address costs as many statements, one of them a write, so the time reveals
     // nothing.
-    if (mails.length > 0) await tx.announceAll('identity.mail.requested', mails, origin.requestId);
-    else await databaseNow(tx.db);
+    if (mails.length > 0) await announceAll(tx, origin, 'mail.requested', mails);
+    else await databaseNow(tx);
     const noUser = { id: undefined, account_id: client?.account_id ?? 0 };
     for (const { id, account_id } of users.length > 0 ? users : [noUser]) {
       const actor = { accountId: account_id, userId: id, applicationId: client?.id, ...origin };
       const result = id === undefined ? 'failed' : 'succeeded';
-      await recordEntry(tx.db, auditEntry(actor, { action: 'password_reset.requested', result }));
+      await recordEntry(tx, auditEntry(actor, { action: 'password_reset.requested', result }));
     }
   });
   return 0;

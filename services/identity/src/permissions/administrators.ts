@@ -10,12 +10,12 @@ import type { Transaction } from '../transaction.ts';
  * `requireRemainingAdministrator`.
  */
 export async function lockAccount(tx: Transaction, accountId: number): Promise<void> {
-  await tx.db.$queryRaw`select id from account where id = ${accountId} for no key update`;
+  await tx.$queryRaw`select id from account where id = ${accountId} for no key update`;
 }
 
 /** Throws 422, which rolls the change back, when no person administers the account any more. */
 export async function requireRemainingAdministrator(tx: Transaction, accountId: number): Promise<void> {
-  const [row] = await tx.db.$queryRaw<{ present: boolean }[]>`
+  const [row] = await tx.$queryRaw<{ present: boolean }[]>`
     select exists (
       select from "user" u
       join user_group_assignment a on a.user_id = u.id
@@ -33,5 +33,5 @@ export async function requireRemainingAdministrator(tx: Transaction, accountId: 
  */
 export async function requireScopeToAppoint(tx: Transaction, call: CallContext, groupId: number): Promise<void> {
   const where = { account_id: call.accountId, user_group_id: groupId, action: { in: ['admin', 'approve'] } };
-  if ((await tx.db.permission.count({ where })) > 0) requireScope(call, 'api:admin');
+  if ((await tx.permission.count({ where })) > 0) requireScope(call, 'api:admin');
 }

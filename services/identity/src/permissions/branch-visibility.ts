@@ -41,10 +41,10 @@ export async function saveBranchVisibility(
   requestId?: string,
 ): Promise<void> {
   const where = { account_id_branch_id: { account_id, branch_id } };
-  const before = await tx.db.branch_sight.findUnique({ where });
+  const before = await tx.branch_sight.findUnique({ where });
   if (before && before.revision >= revision) return;
   const reported = { is_private, owner_id, revision };
-  await tx.db.branch_sight.upsert({ where, create: { account_id, branch_id, ...reported }, update: reported });
+  await tx.branch_sight.upsert({ where, create: { account_id, branch_id, ...reported }, update: reported });
   const wasPrivate = before?.is_private ?? false;
   if (wasPrivate === is_private && (!is_private || before?.owner_id === owner_id)) return;
   await announcePermissionChanged(tx, account_id, null, requestId);

@@ -11,7 +11,7 @@ import {
 } from '@almanac/service-kit/rights/rights';
 import type { IdentityContext } from '../context.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { Transaction } from '../transaction.ts';
+import { announce, type Transaction } from '../transaction.ts';
 
 type UserPermissions = EffectivePermissions & { user_id: number; revision: number; private_branch_ids: number[] };
 
@@ -86,8 +86,8 @@ export async function announcePermissionChanged(
   userId: number | null,
   requestId?: string,
 ): Promise<void> {
-  const [raised] = await tx.db.$queryRaw<{ revision: number }[]>`
+  const [raised] = await tx.$queryRaw<{ revision: number }[]>`
     update account set rights_revision = rights_revision + 1 where id = ${accountId} returning rights_revision as revision`;
-  const payload = { account_id: accountId, user_id: userId, revision: raised?.revision };
-  return tx.announce('identity.permission.changed', payload, requestId);
+  const payload = { user_id: userId, revision: raised?.revision };
+  return announce(tx, { accountId, requestId }, 'permission.changed', payload);
 }

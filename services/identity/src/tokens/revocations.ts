@@ -1,9 +1,10 @@
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 // Revocations of tokens before their expiry. A revocation is stored and announced in the
 // transaction of its cause, listed for gateways when they connect, and deleted when the tokens it
 // names have expired.
 import type { IdentityConfig } from '../config.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import { addSeconds, databaseNow, type Transaction } from '../transaction.ts';
+import { addSeconds, announce, announceAll, databaseNow, type Transaction } from '../transaction.ts';
 
 type RevocationKind = 'token' | 'application' | 'user' | 'account';
 
@@ -19,20 +20,16 @@ type Revocation = {
 
 /** Revokes tokens issued before a time. Repeating it extends the revocation. */
 export async function revoke(tx: Transaction, revocation: Revocation, requestId?: string): Promise<void> {
-  await tx.db.revocation.upsert({
+  await tx.revocation.upsert({
     where: { kind_subject: { kind: revocation.kind, subject: revocation.subject } },
     create: revocation,
     update: { issued_before: revocation.issued_before, expires_at: revocation.expires_at, reason: revocation.reason },
   });
-  await tx.announce(
-    'identity.token.revoked',
-    {
-      ...revocation,
-      issued_before: revocation.issued_before.toISOString(),
-      expires_at: revocation.expires_at.toISOString(),
-    },
-    requestId,
-  );
+  await announce(tx, { requestId }, 'token.revoked', {
+    ...revocation,
+    issued_before: revocation.issued_before.toISOString(),
+    expires_at: revocation.expires_at.toISOString(),
+  });
 }
 
 /** Revokes the access tokens of these families that have not expired, in one statement. */
@@ -42,7 +39,7 @@ export async function revokeTokensOfFamilies(
   reason: string,
   requestId?: string,
 ): Promise<void> {
-  const { rows } = await tx.sql(
+  const { rows } = await prismaSql(tx)(
     `insert into revocation (account_id, kind, subject, issued_before, expires_at, reason)
      select family.account_id, 'token', token.access_token_id, token.access_expires_at, token.access_expires_at, $2
      from refresh_token token join token_family family on family.id = token.family_id
@@ -51,7 +48,7 @@ export async function revokeTokensOfFamilies(
      returning account_id, kind, subject, issued_before, expires_at, reason`,
     [familyIds, reason],
   );
-  await tx.announceAll('identity.token.revoked', rows, requestId);
+  await announceAll(tx, { requestId }, 'token.revoked', rows);
 }
 
 /**
@@ -66,7 +63,7 @@ export async function limitScopes(
   requestId?: string,
 ): Promise<void> {
   const { account_id, client_id, scopes } = application;
-  const { rows } = await tx.sql(
+  const { rows } = await prismaSql(tx)(
     `insert into revocation (account_id, kind, subject, scope, issued_before, expires_at, reason)
      select $1::int, 'application_scope', $2, $3, now, now + make_interval(secs => $4::int), 'scopes_changed'
      from clock_timestamp() as now
@@ -75,7 +72,7 @@ export async function limitScopes(
      returning account_id, kind, subject, scope, issued_before, expires_at, reason`,
     [account_id, client_id, scopes, config.accessTokenSeconds + marginSeconds],
   );
-  await tx.announceAll('identity.token.revoked', rows, requestId);
+  await announceAll(tx, { requestId }, 'token.revoked', rows);
 }
 
 // A token may be issued while its subject is deleted, so tokens of the near future are revoked,
@@ -89,7 +86,7 @@ export async function revokeSubject(
   subject: Pick<Revocation, 'account_id' | 'kind' | 'subject' | 'reason'>,
   requestId?: string,
 ): Promise<void> {
-  const end = addSeconds(await databaseNow(tx.db), config.accessTokenSeconds + marginSeconds);
+  const end = addSeconds(await databaseNow(tx), config.accessTokenSeconds + marginSeconds);
   await revoke(tx, { ...subject, issued_before: end, expires_at: end }, requestId);
 }
 
@@ -106,7 +103,7 @@ export async function revokeAccount(
   accountId: number,
   requestId: string,
 ): Promise<void> {
-  const issued_before = addSeconds(await databaseNow(tx.db), closingSeconds);
+  const issued_before = addSeconds(await databaseNow(tx), closingSeconds);
   const expires_at = addSeconds(issued_before, config.accessTokenSeconds);
   const subject = { account_id: accountId, kind: 'account', subject: String(accountId) } as const;
   await revoke(tx, { ...subject, issued_before, expires_at, reason: 'account_closed' }, requestId);

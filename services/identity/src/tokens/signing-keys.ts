@@ -17,7 +17,7 @@ import {
 } from 'jose';
 import type { Prisma, PrismaClient, signing_key } from '../generated/prisma/client.ts';
 import { seal, unseal } from '../security/sealed-text.ts';
-import { type Database, transact } from '../transaction.ts';
+import { announce, type Database, transact } from '../transaction.ts';
 
 const algorithm = 'ES256';
 const cacheMs = 30_000;
@@ -81,10 +81,10 @@ export function createSigningKeys(options: Options): SigningKeys {
 
   return {
     async start() {
-      await transact(prisma, async ({ db }) => {
-        await lockKeys(db);
-        if (previousEncryptionKey) await reencrypt(db, encryptionKey, previousEncryptionKey);
-        await addMissingKeys(db, encryptionKey);
+      await transact({ prisma }, async (tx) => {
+        await lockKeys(tx);
+        if (previousEncryptionKey) await reencrypt(tx, encryptionKey, previousEncryptionKey);
+        await addMissingKeys(tx, encryptionKey);
       });
       await current();
     },
@@ -110,14 +110,14 @@ export function createSigningKeys(options: Options): SigningKeys {
     },
     publicKeys: published,
     async rotate() {
-      const kid = await transact(prisma, async ({ db, announce }) => {
-        await lockKeys(db);
-        await addMissingKeys(db, encryptionKey);
-        await db.$executeRaw`update signing_key set retired_at = now() where activated_at is not null and retired_at is null`;
-        const next = await db.signing_key.findFirstOrThrow({ where: { activated_at: null }, orderBy: { id: 'asc' } });
-        await db.$executeRaw`update signing_key set activated_at = now() where id = ${next.id}`;
-        await addMissingKeys(db, encryptionKey);
-        await announce('identity.signing_key.rotated', { kid: next.kid });
+      const kid = await transact({ prisma }, async (tx) => {
+        await lockKeys(tx);
+        await addMissingKeys(tx, encryptionKey);
+        await tx.$executeRaw`update signing_key set retired_at = now() where activated_at is not null and retired_at is null`;
+        const next = await tx.signing_key.findFirstOrThrow({ where: { activated_at: null }, orderBy: { id: 'asc' } });
+        await tx.$executeRaw`update signing_key set activated_at = now() where id = ${next.id}`;
+        await addMissingKeys(tx, encryptionKey);
+        await announce(tx, {}, 'signing_key.rotated', { kid: next.kid });
         return next.kid;
       });
       loaded = undefined;

@@ -31,7 +31,7 @@ export async function sendInvitation(ctx: IdentityContext, call: CallContext, id
     });
   return transactOnce(ctx, call, async (tx) => {
     await throttleInvitation(ctx, tx, { account_id: call.accountId, email: user.email, user_id: id });
-    await recordAct(tx.db, call, { action: 'user.invited', resource_type: 'user', resource_id: id });
+    await recordAct(tx, call, { action: 'user.invited', resource_type: 'user', resource_id: id });
     const mail = { account_id: call.accountId, template: 'invitation', user_ids: [id] } as const;
     await requestMail(tx, mail, call.requestId);
     return user;

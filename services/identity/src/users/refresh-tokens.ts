@@ -120,14 +120,14 @@ export async function issueRefreshToken(ctx: IdentityContext, call: CallContext,
         message: `The user is ${user.status}, not active.`,
       });
     const application = await lockApplication(tx, call, oauth_application_id);
-    const now = await databaseNow(tx.db);
+    const now = await databaseNow(tx);
     const ends_at = chooseEnd(ctx, now, expires_at);
     const scope = chooseScope(application, scopes);
     await makeRoom(ctx, tx, call, userId, { now, keep_previous });
     const client = { id: application.id, account_id: call.accountId };
     const { refreshToken, ...issued } = await createServiceFamily(tx, { client, user_id: userId, scope, ends_at });
     const shown = present(issued, { application_id: application.id, scope, ends_at });
-    await recordAct(tx.db, call, { ...act(userId, 'issued'), after: shown });
+    await recordAct(tx, call, { ...act(userId, 'issued'), after: shown });
     return { ...shown, last_used_at: null, refresh_token: refreshToken };
   });
 }
@@ -171,7 +171,7 @@ async function makeRoom(
   userId: number,
   { now, keep_previous }: { now: Date; keep_previous: boolean },
 ): Promise<void> {
-  const earlier = await tx.db.refresh_token.findMany({ where: issuedTo(call, userId, now), select: { id: true } });
+  const earlier = await tx.refresh_token.findMany({ where: issuedTo(call, userId, now), select: { id: true } });
   if (!keep_previous) for (const { id } of earlier) await revokeIssued(ctx, tx, call, userId, id);
   else if (earlier.length >= maxTokens)
     throw validationFailed({
@@ -188,7 +188,7 @@ export async function revokeRefreshToken(
   id: number,
 ): Promise<void> {
   await requireUser(ctx, call, userId);
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     await lockUser(tx, call.accountId, userId);
     await revokeIssued(ctx, tx, call, userId, BigInt(id));
   });
@@ -201,15 +201,15 @@ async function revokeIssued(
   userId: number,
   id: bigint,
 ): Promise<void> {
-  const where = { id, ...issuedTo(call, userId, await databaseNow(tx.db)) };
-  const token = await tx.db.refresh_token.findFirst({
+  const where = { id, ...issuedTo(call, userId, await databaseNow(tx)) };
+  const token = await tx.refresh_token.findFirst({
     where,
     select: { id: true, created_at: true, family: { select: familyColumns } },
   });
   if (!token?.family) throw notFound('Refresh token');
   await endFamilies(ctx, tx, { id: token.family.id }, 'revoked', call.requestId);
   const before = present(token, token.family);
-  await recordAct(tx.db, call, { ...act(userId, 'revoked'), before });
+  await recordAct(tx, call, { ...act(userId, 'revoked'), before });
 }
 
 const act = (userId: number, change: 'issued' | 'revoked') => ({

@@ -27,7 +27,7 @@ import { closeLinks } from '../passwords/password-links.ts';
 import { lockAccount, requireRemainingAdministrator } from '../permissions/administrators.ts';
 import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
 import { revokeSubject } from '../tokens/revocations.ts';
-import { mapUniqueViolation, type Transaction, transact } from '../transaction.ts';
+import { announce, mapUniqueViolation, type Transaction, transact } from '../transaction.ts';
 
 const emailTaken: Problem = { code: 'taken', message: 'Email has already been taken', field: 'email' };
 
@@ -116,11 +116,11 @@ export async function createUser(ctx: IdentityContext, call: CallContext, read: 
       : { email_key: emailKey(email), ...(await hashCredentials(ctx, password)) };
   return mapUniqueViolation(emailTaken, () =>
     transactOnce(ctx, call, async (tx) => {
-      const user = await tx.db.user.create({
+      const user = await tx.user.create({
         data: { ...attributes, ...kind, user_type, email, account_id: call.accountId },
         select: userColumns,
       });
-      await recordAct(tx.db, call, createdAct('user', user));
+      await recordAct(tx, call, createdAct('user', user));
       if (user.status === 'invited') await invite(ctx, tx, call, user);
       return user;
     }),
@@ -176,7 +176,7 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
     throw validationFailed({ code: 'not_allowed', message: "You can't suspend yourself.", field: 'status' });
   const { password_hash } = await hashCredentials(ctx, password);
   return mapUniqueViolation(emailTaken, () =>
-    transact(ctx.prisma, async (tx) => {
+    transact(ctx, async (tx) => {
       await lockAccount(tx, call.accountId);
       const where = { id, account_id: call.accountId };
       const { had_password, ...before } = await lockUser(tx, call.accountId, id);
@@ -186,15 +186,15 @@ export async function updateUser(ctx: IdentityContext, call: CallContext, id: nu
       });
       const key = attributes.email === undefined ? {} : { email_key: emailKey(attributes.email) };
       const data = { ...attributes, ...key, password_hash, status };
-      const user = await tx.db.user.update({ where, data, select: userColumns });
-      await recordAct(tx.db, call, updatedAct('user', before, user));
+      const user = await tx.user.update({ where, data, select: userColumns });
+      await recordAct(tx, call, updatedAct('user', before, user));
       const isSuspended = status === 'suspended' && before.status !== status;
       if (isSuspended) await endAccess(ctx, tx, call, id, 'user_suspended');
       else if (password !== undefined && !keep_sessions) await endAccess(ctx, tx, call, id, 'password_set');
       if (password !== undefined) await notifyPasswordChanged(tx, call, id, !keep_sessions);
       // A mailed link must not undo the change, nor give the account to the reader of the old
       // mailbox.
-      if (isSuspended || password !== undefined || user.email !== before.email) await closeLinks(tx.db, id);
+      if (isSuspended || password !== undefined || user.email !== before.email) await closeLinks(tx, id);
       if (attributes.license_type !== undefined || wanted !== undefined) {
         await requireRemainingAdministrator(tx, call.accountId);
         await announcePermissionChanged(tx, call.accountId, id, call.requestId);
@@ -211,7 +211,7 @@ type LockedUser = Prisma.userGetPayload<{ select: typeof userColumns }> & { had_
  * whole change.
  */
 export async function lockUser(tx: Transaction, accountId: number, id: number): Promise<LockedUser> {
-  const [user] = await tx.db.$queryRaw<LockedUser[]>`
+  const [user] = await tx.$queryRaw<LockedUser[]>`
     select id, first_name, last_name, email, user_type, license_type, status, created_at, updated_at,
       password_hash is not null as had_password
     from "user" where id = ${id} and account_id = ${accountId} for no key update`;
@@ -247,7 +247,7 @@ async function endAccess(
   id: number,
   reason: 'user_suspended' | 'password_set',
 ): Promise<void> {
-  await tx.db.session.deleteMany({ where: { user_id: id } });
+  await tx.session.deleteMany({ where: { user_id: id } });
   await revokeFamilies(ctx, tx, { user_id: id }, reason, call.requestId);
 }
 
@@ -258,7 +258,7 @@ async function notifyPasswordChanged(
   endedTokens: boolean,
 ): Promise<void> {
   const after = { by: 'administrator', ended_tokens: endedTokens };
-  await recordAct(tx.db, call, { action: 'password.changed', resource_type: 'user', resource_id: id, after });
+  await recordAct(tx, call, { action: 'password.changed', resource_type: 'user', resource_id: id, after });
   const mail = { account_id: call.accountId, template: 'password_changed', user_ids: [id] } as const;
   await requestMail(tx, mail, call.requestId);
 }
@@ -269,20 +269,20 @@ export async function deleteUser(ctx: IdentityContext, call: CallContext, id: nu
   if (!present) throw notFound('User');
   await requireAdministrator(ctx, call);
   if (call.userId === id) throw validationFailed({ code: 'not_allowed', message: "You can't delete yourself." });
-  await transact(ctx.prisma, async (tx) => {
+  await transact(ctx, async (tx) => {
     await lockAccount(tx, call.accountId);
     const where = { id, account_id: call.accountId };
     const select = { ...userColumns, assignments: { select: { user_group_id: true } } };
-    const user = await tx.db.user.findFirst({ where, select });
+    const user = await tx.user.findFirst({ where, select });
     if (!user) throw notFound('User');
-    await tx.db.user.delete({ where });
+    await tx.user.delete({ where });
     await requireRemainingAdministrator(tx, call.accountId);
     const { assignments, ...attributes } = user;
     const user_group_ids = assignments.map(({ user_group_id }) => user_group_id);
-    await recordAct(tx.db, call, deletedAct('user', { ...attributes, user_group_ids }));
+    await recordAct(tx, call, deletedAct('user', { ...attributes, user_group_ids }));
     const subject = { account_id: call.accountId, kind: 'user', subject: String(id), reason: 'user_deleted' } as const;
     await revokeSubject(tx, ctx.config, subject, call.requestId);
-    await tx.announce('identity.user.deleted', { account_id: call.accountId, user_id: id }, call.requestId);
+    await announce(tx, call, 'user.deleted', { user_id: id });
     await announcePermissionChanged(tx, call.accountId, id, call.requestId);
   });
 }

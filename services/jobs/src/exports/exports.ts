@@ -14,11 +14,11 @@ import { readCorrelationCode } from '../correlation-code.ts';
 import { requireFreeStorage, saveLimit } from '../files/account-storage.ts';
 import { type FileFormat, fileFormats } from '../formats/table-file/file-format.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
-import { idempotent } from '../idempotency.ts';
+import { transactOnce } from '../idempotency.ts';
 import { cancelJob, queueJob } from '../queue/jobs.ts';
 import { type ExportStatus, exportMachine, openExportStates } from '../states/export-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
-import { announce, lockAccount, recordAct, type Transaction, transact } from '../transaction.ts';
+import { announce, lockAccount, recordAct, type Transaction } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;
@@ -113,46 +113,43 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
   if (input.for_editing) requireEditable(input, table);
   const correlation_code = readCorrelationCode(input.correlation_code);
   await saveLimit(ctx, call);
-  const { id, made } = await transact(ctx, async (tx) => {
-    let made: data_export | undefined;
-    const id = await idempotent(tx, call, async () => {
-      await lockAccount(tx, call.accountId, 'exports');
-      const open = await tx.data_export.count({
-        where: { account_id: call.accountId, status: { in: openExportStates } },
-      });
-      if (open >= limits.openExportsPerAccount)
-        throw validationFailed({
-          code: 'limit_reached',
-          message: `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
-          params: { maximum: limits.openExportsPerAccount },
-        });
-      await requireFreeStorage(tx, call);
-      made = await tx.data_export.create({
-        data: {
-          account_id: call.accountId,
-          branch_id,
-          table_definition_id,
-          table_definition_key: table.key,
-          domain_id,
-          pattern,
-          high_water_mark,
-          as_of,
-          format,
-          gzip: input.gzip ?? false,
-          safe_cells: input.safe_cells ?? false,
-          for_editing: input.for_editing ?? false,
-          exact_numbers: input.exact_numbers ?? false,
-          correlation_code,
-          user_id: call.userId ?? null,
-          application_id: call.applicationId ?? null,
-        },
-      });
-      await recordAct(tx, call, createdAct('export', auditedFields(made)));
-      const { giveUpAfterSeconds } = ctx.work;
-      await queueJob(tx, { kind: 'export', subjectId: made.id, call, giveUpAfterSeconds });
-      return made.id;
+  let made: data_export | undefined;
+  const id = await transactOnce(ctx, call, async (tx) => {
+    await lockAccount(tx, call.accountId, 'exports');
+    const open = await tx.data_export.count({
+      where: { account_id: call.accountId, status: { in: openExportStates } },
     });
-    return { id, made };
+    if (open >= limits.openExportsPerAccount)
+      throw validationFailed({
+        code: 'limit_reached',
+        message: `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
+        params: { maximum: limits.openExportsPerAccount },
+      });
+    await requireFreeStorage(tx, call);
+    made = await tx.data_export.create({
+      data: {
+        account_id: call.accountId,
+        branch_id,
+        table_definition_id,
+        table_definition_key: table.key,
+        domain_id,
+        pattern,
+        high_water_mark,
+        as_of,
+        format,
+        gzip: input.gzip ?? false,
+        safe_cells: input.safe_cells ?? false,
+        for_editing: input.for_editing ?? false,
+        exact_numbers: input.exact_numbers ?? false,
+        correlation_code,
+        user_id: call.userId ?? null,
+        application_id: call.applicationId ?? null,
+      },
+    });
+    await recordAct(tx, call, createdAct('export', auditedFields(made)));
+    const { giveUpAfterSeconds } = ctx.work;
+    await queueJob(tx, { kind: 'export', subjectId: made.id, call, giveUpAfterSeconds });
+    return made.id;
   });
   // As created; a worker may have started it by now.
   return made ?? findExport(ctx, call, id);
@@ -293,7 +290,7 @@ export async function cancelExport(ctx: JobsContext, call: CallContext, id: numb
     await announce(tx, call, 'export.finished', { id, status: 'cancelled' });
     return id;
   };
-  await transact(ctx, (tx) => idempotent(tx, call, () => cancel(tx)));
+  await transactOnce(ctx, call, cancel);
   return findExport(ctx, call, id);
 }
 

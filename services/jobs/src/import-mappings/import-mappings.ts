@@ -11,9 +11,9 @@ import { type Action, allows, requireRight, type Where } from '@almanac/service-
 import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { JobsContext } from '../context.ts';
 import type { import_mapping, Prisma } from '../generated/prisma/client.ts';
-import { findEarlierResult, idempotent } from '../idempotency.ts';
+import { findEarlierResult, transactOnce } from '../idempotency.ts';
 import { readPlaces } from '../table-places.ts';
-import { lockMappings, type Transaction, transact } from '../transaction.ts';
+import { lockMappings, type Transaction } from '../transaction.ts';
 import { readAccountDateStyle } from './account-date-style.ts';
 import { transactionCode } from './column-plan.ts';
 import { type ColumnMapping, completeEntry, type Mapping, mappingOf } from './mapping.ts';
@@ -268,18 +268,15 @@ async function saveMapping(
   change: (tx: Transaction) => Promise<import_mapping>,
 ): Promise<import_mapping> {
   try {
-    return await transact(ctx, async (tx) => {
+    const written = await transactOnce(ctx, call, async (tx) => {
       const mine = { account_id: call.accountId, table_definition_id };
-      const work = async () => {
-        await lockMappings(tx, table_definition_id);
-        if (attributes.name !== undefined) await requireFreeName(tx, mine, attributes.name, id);
-        if (attributes.is_default)
-          await tx.import_mapping.updateMany({ where: { ...mine, is_default: true }, data: { is_default: false } });
-        return change(tx);
-      };
-      const written = await idempotent(tx, call, async () => (await work()).id);
-      return getMapping({ prisma: tx }, call, written);
+      await lockMappings(tx, table_definition_id);
+      if (attributes.name !== undefined) await requireFreeName(tx, mine, attributes.name, id);
+      if (attributes.is_default)
+        await tx.import_mapping.updateMany({ where: { ...mine, is_default: true }, data: { is_default: false } });
+      return (await change(tx)).id;
     });
+    return await getMapping(ctx, call, written);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     if (JSON.stringify((error as { meta?: unknown }).meta ?? {}).includes('import_mapping_one_default'))

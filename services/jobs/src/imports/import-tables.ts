@@ -23,7 +23,7 @@ import { newObjectKey } from '../files/object-store/object-store.ts';
 import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
 import { fileFormats } from '../formats/table-file/file-format.ts';
 import { type import_mapping, type import_table, Prisma } from '../generated/prisma/client.ts';
-import { findEarlierResult, idempotent } from '../idempotency.ts';
+import { findEarlierResult, transactOnce } from '../idempotency.ts';
 import { mappingOf, type PinnedMapping } from '../import-mappings/mapping.ts';
 import { mappingProblems } from '../import-mappings/mapping-checks.ts';
 import { importTableMachine } from '../states/import-states.ts';
@@ -127,7 +127,7 @@ export async function addImportTable(
     });
     return { id, object_key };
   };
-  return presignUpload(ctx, call, await transact(ctx, (tx) => idempotent(tx, call, () => add(tx))));
+  return presignUpload(ctx, call, await transactOnce(ctx, call, add));
 }
 
 type AddedTable = { id: number; object_key: string };

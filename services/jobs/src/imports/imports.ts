@@ -10,11 +10,11 @@ import type { JobsContext } from '../context.ts';
 import { readCorrelationCode } from '../correlation-code.ts';
 import { releaseObjects } from '../files/account-storage.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
-import { idempotent } from '../idempotency.ts';
+import { transactOnce } from '../idempotency.ts';
 import { restartJobs } from '../queue/jobs.ts';
 import { finishedTableStates, importMachine, importOutcome, openImportStates } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
-import { announce, lockAccount, recordAct, type Transaction, transact } from '../transaction.ts';
+import { announce, lockAccount, recordAct, type Transaction } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
 import { type ImportDetail, showImport } from './import-view.ts';
 import { urlKeyOf } from './uploads.ts';
@@ -35,32 +35,30 @@ export async function createImport(ctx: JobsContext, call: CallContext, input: N
   await ctx.metadata.GetBranch(call, { id: input.branch_id });
   requireReach(await readReach(ctx.rights, call, 'edit'), 'edit', input.branch_id);
   const correlation_code = readCorrelationCode(input.correlation_code);
-  const id = await transact(ctx, (tx) =>
-    idempotent(tx, call, async () => {
-      await lockAccount(tx, call.accountId, 'imports');
-      const open = await tx.data_import.count({
-        where: { account_id: call.accountId, status: { in: openImportStates } },
+  const id = await transactOnce(ctx, call, async (tx) => {
+    await lockAccount(tx, call.accountId, 'imports');
+    const open = await tx.data_import.count({
+      where: { account_id: call.accountId, status: { in: openImportStates } },
+    });
+    if (open >= limits.openImportsPerAccount)
+      throw validationFailed({
+        code: 'limit_reached',
+        message: `${open} imports are open; at most ${limits.openImportsPerAccount} may be open at once. Complete one first.`,
+        params: { maximum: limits.openImportsPerAccount },
       });
-      if (open >= limits.openImportsPerAccount)
-        throw validationFailed({
-          code: 'limit_reached',
-          message: `${open} imports are open; at most ${limits.openImportsPerAccount} may be open at once. Complete one first.`,
-          params: { maximum: limits.openImportsPerAccount },
-        });
-      const made = await tx.data_import.create({
-        data: {
-          account_id: call.accountId,
-          branch_id: input.branch_id,
-          correlation_code,
-          user_id: call.userId ?? null,
-          application_id: call.applicationId ?? null,
-        },
-      });
-      await recordAction(tx, call, made.id, 'created');
-      await recordAct(tx, call, createdAct('import', { id: made.id, branch_id: made.branch_id, correlation_code }));
-      return made.id;
-    }),
-  );
+    const made = await tx.data_import.create({
+      data: {
+        account_id: call.accountId,
+        branch_id: input.branch_id,
+        correlation_code,
+        user_id: call.userId ?? null,
+        application_id: call.applicationId ?? null,
+      },
+    });
+    await recordAction(tx, call, made.id, 'created');
+    await recordAct(tx, call, createdAct('import', { id: made.id, branch_id: made.branch_id, correlation_code }));
+    return made.id;
+  });
   return getImport(ctx, call, id);
 }
 
@@ -154,7 +152,7 @@ export async function completeImport(ctx: JobsContext, call: CallContext, id: nu
     await finishImport(tx, call, id);
     return id;
   };
-  await transact(ctx, (tx) => idempotent(tx, call, () => complete(tx)));
+  await transactOnce(ctx, call, complete);
   await removeCancelledFiles(ctx, call, id);
 }
 
@@ -178,7 +176,7 @@ export async function cancelImport(ctx: JobsContext, call: CallContext, id: numb
     }
     return id;
   };
-  await transact(ctx, (tx) => idempotent(tx, call, () => cancel(tx)));
+  await transactOnce(ctx, call, cancel);
   await removeCancelledFiles(ctx, call, id);
 }
 

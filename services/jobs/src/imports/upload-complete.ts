@@ -8,7 +8,7 @@ import type { JobsContext } from '../context.ts';
 import { formatBytes, releaseObjects, reserveBytes, saveLimit } from '../files/account-storage.ts';
 import { recordObject } from '../files/stored-objects.ts';
 import type { import_table } from '../generated/prisma/client.ts';
-import { findEarlierResult, idempotent } from '../idempotency.ts';
+import { findEarlierResult, transactOnce } from '../idempotency.ts';
 import { queueJob } from '../queue/jobs.ts';
 import { importTableMachine } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
@@ -117,7 +117,7 @@ async function queueTables(
     await finishImport(tx, call, id);
     return id;
   };
-  await transact(ctx, (tx) => idempotent(tx, call, () => queue(tx)));
+  await transactOnce(ctx, call, queue);
 }
 
 function problemOf({ file, table }: LocatedFile): string | undefined {
