@@ -4,7 +4,7 @@ import { type PrismaRaw, prismaSql } from '../postgres/database.ts';
 import { type Actor, type AuditAct, announceAct } from './audit.ts';
 import { announceAll } from './outbox.ts';
 
-/** The account that an event is about, unless its payload names it, and the request that caused it. */
+/** The account of an event, unless its payload names it; and the request that caused it. */
 type Cause = { accountId?: number; requestId?: string | undefined };
 
 type Payload = Record<string, unknown>;
