@@ -105,7 +105,9 @@ async function stateOf(account: number): Promise<Record<string, string>> {
         `select count(*)::int as n, md5(string_agg(t::text, '|' order by t::text)) as hash from ${name} t ${column ? `where ${column} = $1` : 'where $1::int is not null'}`,
         [account],
       );
-      if (rows[0].n > 0) state[`${at} ${name} ${column}`] = `${rows[0].n} ${rows[0].hash}`;
+      // Its times move on whenever changes are announced.
+      const hash = name.endsWith('.announced_rows') ? '' : rows[0].hash;
+      if (rows[0].n > 0) state[`${at} ${name} ${column}`] = `${rows[0].n} ${hash}`;
     }
     const { rows: schemas } = await client.query(`select nspname from pg_namespace where nspname in ($1, $2)`, [
       `b_${account}`,
