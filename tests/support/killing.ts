@@ -91,7 +91,8 @@ async function patientFetch(...[input, init]: Parameters<typeof fetch>): Promise
   for (;;) {
     const again = input instanceof Request ? input.clone() : input; // its body can be read once
     const answer = await impatientFetch(again, init).catch((error: unknown) => {
-      if (Date.now() > deadline) throw error;
+      // A caller's own limit holds: probes of readiness in this process have a short one.
+      if (Date.now() > deadline || init?.signal?.aborted) throw error;
       return undefined;
     });
     if (answer && (![502, 503, 504].includes(answer.status) || Date.now() > deadline)) return answer;
