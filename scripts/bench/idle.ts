@@ -2,7 +2,7 @@
 // other part has used the system.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { cpuOf, descendantsOf, memoryShareOf, nameOf } from './measuring/processes.ts';
+import { descendantsOf, memoryShareOf, nameOf, ownCpuOf } from './measuring/processes.ts';
 import type { Product } from './measuring/product.ts';
 
 type Pace = { settleSeconds: number; seconds: number };
@@ -38,7 +38,12 @@ const text = (processes: Process[]) =>
   `${sumOf(processes, 'mb').toFixed(0).padStart(5)} MB ${sumOf(processes, 'cpuMs').toFixed(0).padStart(6)} ms of CPU`;
 
 const cpuByPid = ({ supervisor }: Product) =>
-  new Map(descendantsOf(supervisor).map((pid) => [pid, cpuOf(pid, { withChildren: false })]));
+  new Map(
+    descendantsOf(supervisor).flatMap((pid): [number, number][] => {
+      const cpu = ownCpuOf(pid); // a backend of PostgreSQL may have ended
+      return cpu === undefined ? [] : [[pid, cpu]];
+    }),
+  );
 
 async function countTransactions({ databaseUrl }: Product): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl('postgres') });

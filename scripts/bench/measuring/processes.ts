@@ -25,11 +25,13 @@ const allPids = () =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-/** Milliseconds of CPU of a process and its children, also of ended ones; or of itself alone. */
-export function cpuOf(pid: number, { withChildren = true } = {}): number {
+/** Milliseconds of CPU of a process alone; undefined when it has ended. */
+export const ownCpuOf = (pid: number): number | undefined => readStat(pid)?.own;
+
+/** Milliseconds of CPU of a process and its children, also of ended ones. */
+export function cpuOf(pid: number): number {
   const stat = readStat(pid);
   if (!stat) throw new Error(`The process ${pid} has ended.`);
-  if (!withChildren) return stat.own;
   const children = allPids()
     .map(readStat)
     .filter((child) => child?.parent === pid);
