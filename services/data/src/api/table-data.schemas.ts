@@ -3,6 +3,7 @@
 import { limits } from '@almanac/service-kit/limits';
 import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
+import { compareOperators, textOperators } from '../pages/filter.ts';
 import { type Channel, channels } from '../rows/origin.ts';
 
 // svc_sk is 64 bits wide: it stays text from the request to the statement.
@@ -91,21 +92,7 @@ const gridValue = z.union([z.string(), z.number()]).nullable();
 const gridConditionShape = {
   filterType: z.enum(['text', 'number', 'bigint', 'date', 'set']),
   type: z
-    .enum([
-      'contains',
-      'notContains',
-      'equals',
-      'notEqual',
-      'startsWith',
-      'endsWith',
-      'lessThan',
-      'lessThanOrEqual',
-      'greaterThan',
-      'greaterThanOrEqual',
-      'inRange',
-      'blank',
-      'notBlank',
-    ])
+    .enum([...new Set([...textOperators, ...compareOperators, 'inRange', 'blank', 'notBlank'] as const)])
     .optional()
     .meta({ description: 'The operator; not of `set`, nor of what combines conditions.' }),
   filter: gridValue.optional().meta({ description: 'Of text and numbers.' }),

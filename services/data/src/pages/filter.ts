@@ -1,14 +1,18 @@
 // Conditions on rows, as a plan: made from the filter models of the grid and from the `q` of lists.
 import type { Field } from '../rows/fields.ts';
 
-export type TextOperator = 'contains' | 'notContains' | 'equals' | 'notEqual' | 'startsWith' | 'endsWith';
-export type CompareOperator =
-  | 'equals'
-  | 'notEqual'
-  | 'lessThan'
-  | 'lessThanOrEqual'
-  | 'greaterThan'
-  | 'greaterThanOrEqual';
+/** The grid's operators; the reader of requests and the document take them from here. */
+export const textOperators = ['contains', 'notContains', 'equals', 'notEqual', 'startsWith', 'endsWith'] as const;
+export type TextOperator = (typeof textOperators)[number];
+export const compareOperators = [
+  'equals',
+  'notEqual',
+  'lessThan',
+  'lessThanOrEqual',
+  'greaterThan',
+  'greaterThanOrEqual',
+] as const;
+export type CompareOperator = (typeof compareOperators)[number];
 
 export type Test =
   /**

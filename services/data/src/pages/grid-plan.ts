@@ -9,7 +9,15 @@ import { type Place, type Problem, type ProblemCode, withoutRepeated } from '@al
 import { type Field, fieldsOf } from '../rows/fields.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { isDate } from '../values/dates.ts';
-import type { CompareOperator, Filter, PagePlan, Sort, Test, TextOperator } from './filter.ts';
+import {
+  compareOperators,
+  type Filter,
+  type PagePlan,
+  type Sort,
+  type Test,
+  type TextOperator,
+  textOperators,
+} from './filter.ts';
 
 export type GridRequest = {
   startRow: number;
@@ -58,25 +66,9 @@ const knownKeys = new Set([
   'condition1',
   'condition2',
 ]);
-const textOperators = new Set<TextOperator>([
-  'contains',
-  'notContains',
-  'equals',
-  'notEqual',
-  'startsWith',
-  'endsWith',
-]);
-const compareOperators = new Set<CompareOperator>([
-  'equals',
-  'notEqual',
-  'lessThan',
-  'lessThanOrEqual',
-  'greaterThan',
-  'greaterThanOrEqual',
-]);
 // `bigint` is AG Grid's filter for whole numbers that JavaScript can't hold; here every number is
 // exact.
-const filterTypes = new Set(['text', 'number', 'bigint', 'date'] as const);
+const filterTypes = ['text', 'number', 'bigint', 'date'] as const;
 const numberFamilies = new Set(['integer', 'decimal', 'real', 'double']);
 const dateFamilies = new Set(['date', 'instant']);
 const everyRow: Filter = { all: [] };
@@ -274,8 +266,8 @@ const emptyTextTest = (operator: TextOperator): Test =>
     ? { kind: 'null', negated: false }
     : { kind: 'set', values: [], blanks: false };
 
-function isOneOf<T extends string>(set: ReadonlySet<T>, value: unknown): value is T {
-  return typeof value === 'string' && (set as ReadonlySet<string>).has(value);
+function isOneOf<T extends string>(some: readonly T[], value: unknown): value is T {
+  return some.some((each) => each === value);
 }
 
 function show(value: unknown): string {

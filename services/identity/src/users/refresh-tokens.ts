@@ -177,6 +177,7 @@ async function makeRoom(
     throw validationFailed({
       code: 'limit_reached',
       message: `A service user has at most ${maxTokens} refresh tokens; revoke one first.`,
+      params: { maximum: maxTokens },
     });
 }
 

@@ -15,6 +15,7 @@ import { requireFreeStorage, saveLimit } from '../files/account-storage.ts';
 import { type FileFormat, fileFormats } from '../formats/table-file/file-format.ts';
 import type { data_export, Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../idempotency.ts';
+import { requireRoomForOne } from '../open-limit.ts';
 import { cancelJob, queueJob } from '../queue/jobs.ts';
 import { type ExportStatus, exportMachine, openExportStates } from '../states/export-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
@@ -119,12 +120,7 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
     const open = await tx.data_export.count({
       where: { account_id: call.accountId, status: { in: openExportStates } },
     });
-    if (open >= limits.openExportsPerAccount)
-      throw validationFailed({
-        code: 'limit_reached',
-        message: `${open} exports are open; at most ${limits.openExportsPerAccount} may be open at once. Wait for one to finish.`,
-        params: { maximum: limits.openExportsPerAccount },
-      });
+    requireRoomForOne(open, limits.openExportsPerAccount, 'exports', 'Wait for one to finish.');
     await requireFreeStorage(tx, call);
     made = await tx.data_export.create({
       data: {

@@ -1,7 +1,7 @@
 // Imports as a whole: creating, finding and listing them, and the two ways to end their uploads.
 import { type ListQuery, page, prismaOrderBy, prismaWhere, window } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { notFound, ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { createdAct } from '@almanac/service-kit/messaging/audit';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
@@ -11,6 +11,7 @@ import { readCorrelationCode } from '../correlation-code.ts';
 import { releaseObjects } from '../files/account-storage.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
 import { transactOnce } from '../idempotency.ts';
+import { requireRoomForOne } from '../open-limit.ts';
 import { restartJobs } from '../queue/jobs.ts';
 import { finishedTableStates, importMachine, importOutcome, openImportStates } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
@@ -40,12 +41,7 @@ export async function createImport(ctx: JobsContext, call: CallContext, input: N
     const open = await tx.data_import.count({
       where: { account_id: call.accountId, status: { in: openImportStates } },
     });
-    if (open >= limits.openImportsPerAccount)
-      throw validationFailed({
-        code: 'limit_reached',
-        message: `${open} imports are open; at most ${limits.openImportsPerAccount} may be open at once. Complete one first.`,
-        params: { maximum: limits.openImportsPerAccount },
-      });
+    requireRoomForOne(open, limits.openImportsPerAccount, 'imports', 'Complete one first.');
     const made = await tx.data_import.create({
       data: {
         account_id: call.accountId,
