@@ -44,7 +44,7 @@ describe('a load that is cancelled', () => {
       while (taken.length < 4) taken.push(await work.connect());
       const answer = await net.jobs.CancelLoad(caller, { load_id: 'held', table_definition_id: table });
       expect(answer).toMatchObject({ status: 'cancelled', inserted: 0 });
-      expect(await sessionsOf('work')).toEqual([]);
+      await eventually(async () => expect(await sessionsOf('work')).toEqual([]));
       const outcome = await loading.catch(({ kind }: { kind: string }) => kind);
       expect(['unavailable', 'cancelled']).toContain(typeof outcome === 'string' ? outcome : outcome.status);
     } finally {
