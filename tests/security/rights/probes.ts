@@ -273,6 +273,11 @@ export const probes: Record<string, Probe> = {
       endRow: 10,
     }),
   ),
+  'POST /table_data/values': sends(
+    () => '/table_data/values',
+    200,
+    ({ tableId }) => ({ table_definition_id: tableId, column: 'code' }),
+  ),
   'GET /table_data/by_key': reads(({ tableId }) => `/table_data/by_key?table_definition_id=${tableId}&key[code]=A`),
   'PUT /table_data/by_key': sends(
     () => '/table_data/by_key',

@@ -3,13 +3,14 @@
 import { limits } from '@almanac/service-kit/limits';
 import { joinedSql, mayOverflow } from '../rows/answer-size.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
+import { fieldAt } from '../rows/labels.ts';
 import { type Reading, readableSql } from '../rows/reading.ts';
 import { startWithRecord } from '../rows/record-sql.ts';
 import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { type Counting, countSql, plainCountSql } from './count-sql.ts';
-import { type Filter, isTextSearch, type PagePlan, testsOf } from './filter.ts';
+import { type Filter, filterAt, isTextSearch, type PagePlan, type RowSelection, testsOf } from './filter.ts';
 import { filterSql, orderSql } from './filter-sql.ts';
 
 /**
@@ -43,9 +44,11 @@ function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, mar
 // The count is a scalar subquery: a window function would count along the sorted rows (0.6 of the
 // speed). Rows are rendered after they are chosen. The statement returns no row when the table is
 // not what it was made for.
-function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, counting: Counting) {
+function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, counting: Counting) {
   const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
   const { bind } = values;
+  const sorts = request.sorts.map((sort) => ({ ...sort, field: fieldAt(sort.field, at) }));
+  const plan = at === undefined ? request : { ...request, sorts, filter: filterAt(request.filter, at) };
   const from = rowsSql(table, at);
   const where = whereSql(plan, bind);
   const strategy = strategyOf(plan, reading, counting);
@@ -53,7 +56,7 @@ function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, count
   const isLarge = (counting.known ?? counting.mark) !== undefined;
   // Filters of large tables match few rows or many; where an index serves the filter, one plan is
   // the best for all values.
-  const customPlan = isLarge && !isEmpty(plan.filter) && !plan.isInOrder;
+  const customPlan = reading.labelled !== undefined || (isLarge && !isEmpty(plan.filter) && !plan.isInOrder);
   const page: PageSource = { from, where, record, joined, plan, bind, hasGenericPlan: isLarge && !customPlan };
   const counted =
     strategy === 'materialize'
@@ -74,7 +77,7 @@ function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, count
 }
 
 /** The condition of a page, with its `where`; empty when every row matches. */
-export function whereSql({ includeDeleted, filter }: Pick<PagePlan, 'includeDeleted' | 'filter'>, bind: Bind): string {
+export function whereSql({ includeDeleted, filter }: RowSelection, bind: Bind): string {
   const conditions = [
     includeDeleted ? [] : ['not svc_is_deleted'],
     isEmpty(filter) ? [] : [filterSql(filter, bind)],
@@ -132,7 +135,7 @@ function indexOffsetSql(page: PageSource): string {
 
 // The columns of the order alone; the rows are fetched when they are chosen.
 function matchesSql({ from, where, plan }: PageSource): string {
-  const columns = new Set(['svc_sk', ...plan.sorts.map(({ field }) => field.sql)]);
+  const columns = new Set(['svc_sk', ...plan.sorts.flatMap(({ field }) => field.label?.columns ?? field.sql)]);
   return `matches as materialized (select ${[...columns].join(', ')} from ${from}${where})`;
 }
 
@@ -190,9 +193,9 @@ export function metaSql({ page, perPage }: PageNumbers, bind: Bind): string {
 }
 
 /** Equal for pages of the same matches: the condition and its values. */
-export function matchKey(plan: PagePlan): string {
+export function matchKey(selection: RowSelection): string {
   const values = new Values();
-  return JSON.stringify([whereSql(plan, values.bind), values.list]);
+  return JSON.stringify([whereSql(selection, values.bind), values.list]);
 }
 
 /** Equal for requests of the same page of a table. */
