@@ -24,6 +24,7 @@ const shownBy = {
   urlBytes: [tests('gateway', 'connections/framing'), 'accepts an address of 8 kB and not a byte more'],
   filterConditions: [kit('api/list-query'), 'takes a hundred conditions and no more'],
   sorts: ['services/data/src/pages/page-sql.test.ts', 'takes ten sorts and no more'],
+  searchWords: [tests('data', 'pages/grid-search'), 'takes ten words and no more'],
   idsPerDelete: [tests('data', 'records/rows'), 'takes 1000 ids and no more'],
   operationsPerBatch: [tests('data', 'records/batch'), 'takes 1 to 1,000 operations'],
   problems: [tests('data', 'records/batch'), 'lists a hundred problems and says how many more there are'],

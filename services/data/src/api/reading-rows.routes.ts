@@ -7,7 +7,14 @@ import { z } from 'zod';
 import type { PageAccess } from '../pages/pages.ts';
 import { asOfSchema } from '../rows/as-of.ts';
 import { getValues } from '../summaries/values.ts';
-import { exactNumbersHeader, exactNumbersQuery, filterModelSchema, readExactNumbers } from './table-data.schemas.ts';
+import {
+  exactNumbersHeader,
+  exactNumbersQuery,
+  filterModelSchema,
+  orSchema,
+  readExactNumbers,
+  searchSchema,
+} from './table-data.schemas.ts';
 
 const tag = 'Table data';
 const resource = 'table_data';
@@ -15,6 +22,8 @@ const resource = 'table_data';
 // The rows that a request is about, named like those of the grid.
 const selectionInBody = {
   filterModel: filterModelSchema.optional(),
+  or: orSchema.optional(),
+  q: searchSchema.optional(),
   include_deleted: z.boolean().optional().meta({ description: 'Deleted rows too.' }),
   as_of: asOfSchema.optional(),
 };

@@ -17,6 +17,7 @@ import type { WriteAccess } from '../records/idempotency.ts';
 import { createRecord, deleteRecords, getRecord, updateRecord } from '../records/records.ts';
 import { asOfSchema } from '../rows/as-of.ts';
 import {
+  columnsSchema,
   exactNumbersHeader,
   exactNumbersQuery,
   filterModelSchema,
@@ -29,10 +30,12 @@ import {
   keyTextsSchema,
   lookupsMeta,
   operationSchema,
+  orSchema,
   readExactNumbers,
   recordIdText,
   recordSchema,
   rowSchema,
+  searchSchema,
   sortModelSchema,
   versionNumber,
   versionSchema,
@@ -107,7 +110,10 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
           .max(limits.int4)
           .meta({ description: `The row after the last one; at most ${limits.gridRows} after startRow.` }),
         filterModel: filterModelSchema.optional(),
+        or: orSchema.optional(),
+        q: searchSchema.optional(),
         sortModel: sortModelSchema.optional(),
+        columns: columnsSchema.optional(),
         ...gridGrouping,
         include_deleted: z.boolean().optional().meta({ description: 'Deleted rows too.' }),
         as_of: asOfSchema.optional(),

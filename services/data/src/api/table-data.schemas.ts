@@ -115,6 +115,20 @@ export const filterModelSchema = z.unknown().meta({
   description: 'Column name to filter; `country.$label`: the display value of the record that `country` refers to.',
   form: z.record(z.string(), gridFilterSchema),
 });
+export const orSchema = z.unknown().meta({
+  description: 'Rows that meet filterModel and at least one of these filter models.',
+  form: z.array(z.record(z.string(), gridFilterSchema)),
+});
+export const searchSchema = z
+  .string()
+  .max(limits.nameCodePoints)
+  .meta({
+    description: `Rows that have every word, at most ${limits.searchWords}, in one of their text columns or in the label of a record that they refer to; ignoring case.`,
+  });
+export const columnsSchema = z
+  .array(z.string())
+  .max(limits.columnsPerTable)
+  .meta({ description: 'Records show only these columns, and those of the system (`svc_`).' });
 export const sortModelSchema = z.unknown().meta({
   description: 'The first one orders first.',
   form: z.array(

@@ -50,13 +50,15 @@ export type RowSelection = { filter: Filter; includeDeleted: boolean };
 export type Sort = { field: Field; direction: 'asc' | 'desc'; absolute?: true };
 
 /**
- * Which rows, in which order, and the window. `isInOrder`: an index holds the rows of the filter in
+ * Which rows, in which order, and the window. `columns`: the names of those that are shown; all
+ * without it. `isInOrder`: an index holds the rows of the filter in
  * this order, for every value of the filter.
  */
 export type PagePlan = RowSelection & {
   sorts: Sort[];
   offset: number;
   limit: number;
+  columns?: ReadonlySet<string>;
   isInOrder?: boolean;
 };
 

@@ -7,7 +7,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Place, type Problem, type ProblemCode, withoutRepeated } from '@almanac/service-kit/problems';
 import { type Field, fieldsOf } from '../rows/fields.ts';
-import { findLabel, isLabelName } from '../rows/labels.ts';
+import { findLabel, isLabelName, labelsOf } from '../rows/labels.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { isDate } from '../values/dates.ts';
 import {
@@ -22,8 +22,13 @@ import {
 } from './filter.ts';
 
 /** Which rows a request is about, whatever it asks of them. */
-export type SelectionRequest = { filterModel?: unknown; include_deleted?: boolean };
-export type GridRequest = SelectionRequest & { startRow: number; endRow: number; sortModel?: unknown };
+export type SelectionRequest = { filterModel?: unknown; or?: unknown; q?: string; include_deleted?: boolean };
+export type GridRequest = SelectionRequest & {
+  startRow: number;
+  endRow: number;
+  sortModel?: unknown;
+  columns?: string[];
+};
 
 /** The referenced tables that the caller may view, by id, for labels. */
 export type Targets = ReadonlyMap<number, DeployedTable>;
@@ -42,15 +47,17 @@ export function planGrid(
   const window = reader.readWindow(request);
   const selection = reader.readSelection(request);
   const sorts = reader.readSortModel(request.sortModel);
+  const columns = request.columns && reader.readColumns(request.columns);
   reader.refuse();
-  return { ...selection, sorts, ...window };
+  return { ...selection, sorts, ...window, ...(columns && { columns }) };
 }
 
 /** Whether a request names labels, so that planning it takes the referenced tables. */
-export function namesLabels({ filterModel, sortModel }: SelectionRequest & { sortModel?: unknown }): boolean {
+export function namesLabels({ filterModel, or, q, sortModel }: SelectionRequest & { sortModel?: unknown }): boolean {
+  const models: unknown[] = [filterModel, ...(Array.isArray(or) ? or : [])];
+  const filtered = models.flatMap((model) => (isJsonObject(model) ? Object.keys(model) : []));
   const sorted = Array.isArray(sortModel) ? sortModel.map((item: unknown) => isJsonObject(item) && item.colId) : [];
-  const filtered = isJsonObject(filterModel) ? Object.keys(filterModel) : [];
-  return [...filtered, ...sorted].some((name) => typeof name === 'string' && isLabelName(name));
+  return q !== undefined || [...filtered, ...sorted].some((name) => typeof name === 'string' && isLabelName(name));
 }
 
 const knownKeys = new Set([
@@ -75,13 +82,13 @@ type All = { all: Filter[] };
 const everyRow: All = { all: [] };
 const tooManyConditions = `At most ${limits.filterConditions} filter conditions may be given.`;
 
-const inFilter = (field?: Field): Place => ({ field: 'filterModel', ...(field && { column: field.name }) });
-
 /** Reads the parts of a request, and collects their problems. */
 export class GridReader {
   private readonly problems: Problem[] = [];
   private readonly table: Pick<DeployedTable, 'structure'>;
   private readonly targets: Targets;
+  // The part of the request that is being read, for the places of problems.
+  private where = 'filterModel';
   private conditions = 0;
 
   constructor(table: Pick<DeployedTable, 'structure'>, targets: Targets) {
@@ -105,8 +112,48 @@ export class GridReader {
   }
 
   /** `except`: a column whose own filter is left out. */
-  readSelection({ filterModel, include_deleted }: SelectionRequest, except?: string): RowSelection & { filter: All } {
-    return { filter: this.readFilterModel(filterModel, except), includeDeleted: include_deleted === true };
+  readSelection(
+    { filterModel, or, q, include_deleted }: SelectionRequest,
+    except?: string,
+  ): RowSelection & { filter: All } {
+    const all = [...this.readFilterModel(filterModel, except).all, ...this.readOr(or), ...this.readSearch(q)];
+    return { filter: { all }, includeDeleted: include_deleted === true };
+  }
+
+  // A row meets one of these models, besides the filter model.
+  private readOr(models: unknown): Filter[] {
+    if (models === undefined || models === null) return [];
+    this.where = 'or';
+    if (!Array.isArray(models)) return [this.fail('wrong_type', 'or must be an array of filter models.')];
+    if (models.length === 0) return [this.fail('too_few', 'or must have at least one filter model.')];
+    if (models.length > limits.filterConditions) return [this.fail('too_many', tooManyConditions)];
+    const any = models.map((model: unknown, i) => {
+      this.where = `or.${i}`;
+      return this.readFilterModel(model ?? 'none');
+    });
+    return [{ any }];
+  }
+
+  // A row has every word in one of its texts, or in the label of a record that it refers to.
+  private readSearch(text: string | undefined): Filter[] {
+    const words = [...new Set(text?.split(/\s+/u).filter((word) => word !== ''))];
+    if (words.length > limits.searchWords) {
+      const params = { maximum: limits.searchWords };
+      this.problem('too_many', `q may have at most ${limits.searchWords} words.`, { field: 'q', params });
+      return [];
+    }
+    const columns = [...fieldsOf(this.table).values()].filter(({ column, type }) => column && type.family === 'text');
+    const searched = [...columns, ...labelsOf(this.table, this.targets).filter(({ label }) => label?.target)];
+    return words.map((value) => ({
+      any: searched.map((field): Filter => ({ field, test: { kind: 'text', operator: 'contains', value } })),
+    }));
+  }
+
+  /** The columns that records show; those of the system always are. */
+  readColumns(names: string[]): Set<string> {
+    const fields = fieldsOf(this.table);
+    for (const name of names) if (!fields.has(name)) this.refuseName('columns', name);
+    return new Set(names);
   }
 
   problem(code: ProblemCode, message: string, place: Place): void {
@@ -115,11 +162,11 @@ export class GridReader {
 
   private readFilterModel(model: unknown, except?: string): All {
     if (model === undefined || model === null) return everyRow;
-    if (!isJsonObject(model)) return this.fail('wrong_type', 'filterModel must be an object.');
+    if (!isJsonObject(model)) return this.fail('wrong_type', `${this.where} must be an object.`);
     const names = Object.keys(model);
     if (names.length > limits.filterConditions) return this.fail('too_many', tooManyConditions);
     const filters = names.flatMap((name) => {
-      const field = this.findField('filterModel', name);
+      const field = this.findField(this.where, name);
       const filter = field ? this.readFilter(field, model[name]) : everyRow;
       return name === except ? [] : filter;
     });
@@ -161,19 +208,26 @@ export class GridReader {
   /** The column or label of that name; a problem of `where` when there is none. */
   findField(where: string, name: string): Field | undefined {
     const field = fieldsOf(this.table).get(name) ?? findLabel(this.table, name, this.targets);
-    const column = show(name);
-    if (!field)
-      this.problem('unknown_property', `${where}: ${column} is not a column of this table.`, { field: where, column });
+    if (!field) this.refuseName(where, name);
     return field;
   }
 
+  private refuseName(where: string, name: string): void {
+    const column = show(name);
+    this.problem('unknown_property', `${where}: ${column} is not a column of this table.`, { field: where, column });
+  }
+
   private fail(code: ProblemCode, message: string, field?: Field): All {
-    this.problem(code, message, inFilter(field));
+    this.problem(code, message, this.placeOf(field));
     return everyRow;
   }
 
   private refuseTest(field: Field, code: ProblemCode, sentence: string): undefined {
-    this.problem(code, `${field.name}: ${sentence}`, inFilter(field));
+    this.problem(code, `${field.name}: ${sentence}`, this.placeOf(field));
+  }
+
+  private placeOf(field?: Field): Place {
+    return { field: this.where, ...(field && { column: field.name }) };
   }
 
   private failSort(code: ProblemCode, message: string): [] {
@@ -183,7 +237,7 @@ export class GridReader {
 
   private readFilter(field: Field, model: unknown): Filter {
     if (!isJsonObject(model))
-      return this.fail('wrong_type', `filterModel: the filter of ${field.name} must be an object.`, field);
+      return this.fail('wrong_type', `${this.where}: the filter of ${field.name} must be an object.`, field);
     const unknown = Object.keys(model).find((key) => !knownKeys.has(key));
     if (unknown !== undefined)
       return this.fail(

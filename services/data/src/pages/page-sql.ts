@@ -45,7 +45,7 @@ function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, mar
 // speed). Rows are rendered after they are chosen. The statement returns no row when the table is
 // not what it was made for.
 function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, counting: Counting) {
-  const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
+  const { values, record, maxBytes, at } = startWithRecord(table, { ...reading, columns: request.columns }, 'p');
   const { bind } = values;
   const sorts = request.sorts.map((sort) => ({ ...sort, field: fieldAt(sort.field, at) }));
   const plan = at === undefined ? request : { ...request, sorts, filter: filterAt(request.filter, at) };
@@ -200,4 +200,6 @@ export function matchKey(selection: RowSelection): string {
 
 /** Equal for requests of the same page of a table. */
 export const pageKey = (form: string, plan: PagePlan): string =>
-  [form, plan.offset, plan.limit, orderSql(plan), matchKey(plan)].join(' ');
+  [form, plan.offset, plan.limit, ...shownKey(plan), orderSql(plan), matchKey(plan)].join(' ');
+
+const shownKey = ({ columns }: PagePlan) => (columns ? [JSON.stringify([...columns].toSorted())] : []);

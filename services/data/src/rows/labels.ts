@@ -10,7 +10,7 @@ import { findLookup, type Lookup } from './lookups-sql.ts';
 
 const suffix = '.$label';
 
-/** Whether a name asks for a label. A column of such a name comes first. */
+/** Whether a name asks for a label; no column has such a name. */
 export const isLabelName = (name: string): boolean => name.endsWith(suffix);
 
 /** The referenced tables that the caller may view, by id. */

@@ -9,6 +9,8 @@ export type Reading = {
   asOf?: string;
   /** With lookups: the referenced tables that the caller may view, by id. */
   targets?: ReadonlyMap<number, DeployedTable>;
+  /** The names of the columns that records show, besides those of the system; all without it. */
+  columns?: ReadonlySet<string>;
   /** The referenced tables whose labels the statement filters, sorts or groups by. */
   labelled?: ReadonlySet<DeployedTable>;
 };

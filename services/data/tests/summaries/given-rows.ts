@@ -1,8 +1,10 @@
 // Rows of every type that refer to records of another table and of their own, in a service and in
 // memory, for comparisons with a plain model.
+
+import fc from 'fast-check';
 import { type DataNet, deploy, type TableInput } from '../given.ts';
-import { columns, kinds, makeRecords } from '../pages/grid-models.ts';
-import type { Kind } from '../pages/grid-reference.ts';
+import { columns, filterModelWith, kinds, makeRecords } from '../pages/grid-models.ts';
+import { type Kind, lower, type Model, reference } from '../pages/grid-reference.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: records of any table
 export type Row = Record<string, any>;
@@ -36,6 +38,40 @@ export const kindsOfAll: Record<string, Kind> = {
 const ownerNames = ['Alpha', 'alpha', 'Ärger', '', null, 'beta 100%', '😀'];
 const codeOf = (i: number) => `o${i}`;
 
+export type Given = { shown: Row; typed: Row };
+export type Selection = { filterModel?: Model['filterModel']; or?: Model['filterModel'][]; q?: string };
+
+/** Which rows a request may be about. */
+export const anySelection: fc.Arbitrary<Selection> = fc.record(
+  {
+    filterModel: filterModelWith(['owner', 'owner.$label', 'twin.$label']),
+    or: fc.array(filterModelWith(['owner.$label']), { minLength: 1, maxLength: 3 }),
+    q: fc.constantFrom('a', 'AL', ' alpha  a', 'ä', '%', '_', 'o1', 'beta 100%', '😀', ' ', 'zz'),
+  },
+  { requiredKeys: ['filterModel'] },
+);
+
+/** Which rows those are, in order, by a plain reading of the rules. */
+export function selected(
+  rows: Given[],
+  { filterModel = {}, or, q = '' }: Selection,
+  sortModel: Model['sortModel'] = [],
+): Given[] {
+  const byTyped = new Map(rows.map((row) => [row.typed, row]));
+  const find = (model: Model['filterModel'], sorts: Model['sortModel'] = []) =>
+    reference([...byTyped.keys()], kindsOfAll, { filterModel: model, sortModel: sorts });
+  const any = or && new Set(or.flatMap((model) => find(model)));
+  const words = q.split(' ').filter((word) => word !== '');
+  const texts = ['name', 'note', 'owner', 'owner.$label', 'twin.$label'];
+  return find(filterModel, sortModel)
+    .filter((row) => any?.has(row) !== false)
+    .filter((row) => words.every((word) => texts.some((name) => row[name] !== null && has(row[name], word))))
+    .map((row) => byTyped.get(row) as Given);
+}
+
+/** As `contains`. */
+export const has = (text: unknown, word: string): boolean => lower(text).includes(lower(word));
+
 async function createAll(net: DataNet, table: number, records: Row[]): Promise<void> {
   const operations = records.map((record) => ({ operation: 'create', record }));
   const answer = await net.call('POST', '/api/v1/table_data/batch', { table_definition_id: table, operations });
@@ -46,7 +82,7 @@ async function createAll(net: DataNet, table: number, records: Row[]): Promise<v
  * Deploys both tables and fills them. The rows in the order of `svc_sk`: `shown` as records show
  * them with exact numbers, and their labels by name; `typed` as a model compares them.
  */
-export async function givenRows(net: DataNet, count: number): Promise<{ shown: Row; typed: Row }[]> {
+export async function givenRows(net: DataNet, count: number): Promise<Given[]> {
   await deploy(net, [owners, things]);
   await createAll(
     net,

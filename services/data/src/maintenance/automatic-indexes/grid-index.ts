@@ -59,10 +59,17 @@ export function indexesFor({ filter, sorts, includeDeleted }: RowSelection & Pic
     : [];
   const possible = pairs.filter(({ pair }) => isPossible(pair));
   const paired = new Set(possible.map(({ each }) => each.test));
-  const single = testsOf(filter).filter(({ test }) => !paired.has(test));
+  const single = indexableTests(filter).filter(({ test }) => !paired.has(test));
   const orders = order && possible.length === 0 ? [order] : [];
   const wanted = [...possible.map(({ pair }) => pair), ...orders, ...single.flatMap(indexFor)];
   return [...new Map(wanted.map((index) => [nameOf(index), index])).values()].filter(isPossible);
+}
+
+// Where one of several conditions is on a label, no index finds the rows of them all.
+function indexableTests(filter: Filter): FieldTest[] {
+  if ('all' in filter) return filter.all.flatMap(indexableTests);
+  const tests = testsOf(filter);
+  return 'any' in filter && tests.some(({ field }) => field.label) ? [] : tests;
 }
 
 /** The same index, or the index of a single column that holds the same rows in the same order. */
