@@ -25,6 +25,8 @@ const shownBy = {
   filterConditions: [kit('api/list-query'), 'takes a hundred conditions and no more'],
   sorts: ['services/data/src/pages/page-sql.test.ts', 'takes ten sorts and no more'],
   searchWords: [tests('data', 'pages/grid-search'), 'takes ten words and no more'],
+  groupColumns: [tests('data', 'summaries/groups'), 'take one to three columns and at most twenty aggregates'],
+  aggregates: [tests('data', 'summaries/groups'), 'take one to three columns and at most twenty aggregates'],
   idsPerDelete: [tests('data', 'records/rows'), 'takes 1000 ids and no more'],
   operationsPerBatch: [tests('data', 'records/batch'), 'takes 1 to 1,000 operations'],
   problems: [tests('data', 'records/batch'), 'lists a hundred problems and says how many more there are'],

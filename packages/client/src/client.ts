@@ -125,7 +125,7 @@ const saysHowExact = ({ headers, url }: Request) =>
 const idempotent = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 
 // These only read, though by POST.
-const readingPaths = ['grid', 'values'].map((name) => `/table_data/${name}`);
+const readingPaths = ['grid', 'values', 'position', 'groups'].map((name) => `/table_data/${name}`);
 const isRepeatable = ({ method, headers, url }: Request) =>
   idempotent.has(method) || headers.has(keyHeader) || readingPaths.some((path) => new URL(url).pathname.endsWith(path));
 

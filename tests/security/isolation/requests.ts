@@ -27,6 +27,7 @@ const samples: Record<string, () => unknown> = {
   key: () => ({ code: 'S' }),
   endRow: () => 10,
   column: () => 'code',
+  columns: () => ['code'],
   resource_type: () => 'domain',
   keep_previous: () => true,
 };

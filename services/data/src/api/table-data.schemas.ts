@@ -13,7 +13,7 @@ export const recordIdText = z
   .string()
   .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
   .meta({ type: 'integer', minimum: 1, description: 'The `svc_sk` of the record.' });
-const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
+export const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
 
 export const recordSchema = z.record(z.string(), z.unknown()).meta({
   id: 'RecordValues',

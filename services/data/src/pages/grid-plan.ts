@@ -10,6 +10,7 @@ import { type Field, fieldsOf } from '../rows/fields.ts';
 import { findLabel, isLabelName, labelsOf } from '../rows/labels.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { isDate } from '../values/dates.ts';
+import type { Family } from '../values/value-types.ts';
 import {
   compareOperators,
   type Filter,
@@ -76,7 +77,7 @@ const knownKeys = new Set([
 // `bigint` is AG Grid's filter for whole numbers that JavaScript can't hold; here every number is
 // exact.
 const filterTypes = ['text', 'number', 'bigint', 'date'] as const;
-const numberFamilies = new Set(['integer', 'decimal', 'real', 'double']);
+export const numberFamilies: ReadonlySet<Family> = new Set<Family>(['integer', 'decimal', 'real', 'double']);
 const dateFamilies = new Set(['date', 'instant']);
 type All = { all: Filter[] };
 const everyRow: All = { all: [] };

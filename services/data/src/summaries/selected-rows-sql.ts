@@ -24,9 +24,12 @@ export function countedSql(field: Field, at: string | undefined): string {
   return type.family === 'text' ? `nullif(${sql}, '')` : sql;
 }
 
-/** The JSON text of an expression of a field's type; `null` for none. */
-export const jsonTextSql = ({ type }: Field, x: string, exactNumbers?: boolean): string =>
-  `coalesce((${type.jsonSql(x, exactNumbers)})::text, 'null')`;
+/** The JSON text of an expression of a field's type, as records show it; `null` for none. */
+export function jsonTextSql({ type, column, label }: Field, x: string, exactNumbers?: boolean): string {
+  // The numbers of system columns fit into a double.
+  const isSystem = column === undefined && label === undefined;
+  return `coalesce((${type.jsonSql(x, exactNumbers && !isSystem)})::text, 'null')`;
+}
 
 /** The JSON text of the label of a counted value, an expression. */
 export function labelTextSql(label: Field, x: string, at: string | undefined, exactNumbers?: boolean): string {

@@ -22,7 +22,7 @@ export function valuesSql(table: DeployedTable, plan: ValuesPlan, reading: Readi
   const groups = `select value, count(*) as n from (select ${countedSql(field, at)} as value from ${from}${where}) r group by value`;
   const item = concatSql([
     `'{"value":'`,
-    jsonTextSql(field, 'value', field.column && exactNumbers),
+    jsonTextSql(field, 'value', exactNumbers),
     ...(label ? [`',"label":'`, labelTextSql(label, 'value', at, exactNumbers)] : []),
     `',"count":'`,
     'n',
