@@ -26,6 +26,8 @@ export type Label = {
   target?: DeployedTable;
   /** The label as of an instant, an expression; of today without one. */
   sqlAt: (at?: string) => string;
+  /** Joins the records of today to the row `row`, as `alias`, whose column `shown` is the label. */
+  joinSql: (row: string, alias: string) => string;
   /** True in SQL when the row refers to a record whose display value meets the condition. */
   existsSql: (condition: (shown: Field) => string) => string;
 };

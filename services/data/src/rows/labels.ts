@@ -54,11 +54,37 @@ export function fieldAt(field: Field, at: string | undefined): Field {
   return label && at !== undefined ? { ...plain, sql: label.sqlAt(at) } : field;
 }
 
+/**
+ * Relation and fields for statements that read the labels of many rows. PostgreSQL joins the
+ * referenced tables once, where a label by itself would cost an index scan for each row. As of an
+ * instant a key may not be unique, so labels are read one by one.
+ */
+export function withLabels(
+  from: string,
+  fields: readonly Field[],
+  at: string | undefined,
+): { from: string; fields: Field[] } {
+  const labels = at === undefined ? fields.flatMap(({ label }) => (label?.target ? label : [])) : [];
+  if (labels.length === 0) return { from, fields: fields.map((field) => fieldAt(field, at)) };
+  const shown = labels.map((_, i) => `label_${i}.shown as label_${i}`).join(', ');
+  const joins = labels.map((label, i) => label.joinSql('t', `label_${i}`)).join('');
+  return {
+    from: `(select t.*, ${shown} from ${from} t${joins}) labelled`,
+    fields: fields.map((field) => {
+      const { label, ...plain } = field;
+      return label?.target ? { ...plain, sql: `label_${labels.indexOf(label)}` } : field;
+    }),
+  };
+}
+
 function fieldOf(name: string, target: Lookup['target']): Field {
   if (!target) {
     const sql = 'null::text';
     const hidden: Field = { name, sql, type: valueTypes.text, nullable: true };
-    return { ...hidden, label: { columns: [], sqlAt: () => sql, existsSql: (condition) => condition(hidden) } };
+    return {
+      ...hidden,
+      label: { columns: [], sqlAt: () => sql, joinSql: () => '', existsSql: (condition) => condition(hidden) },
+    };
   }
   const { table, pairs, shown } = target;
   const type = typeOf(shown);
@@ -75,6 +101,9 @@ function fieldOf(name: string, target: Lookup['target']): Field {
     columns: pairs.map(({ own }) => columnName(own)),
     target: table,
     sqlAt,
+    joinSql: (row: string, alias: string) =>
+      ` left join (select ${renamed.join(', ')} from ${rowsSql(table, undefined)} where svc_live) ${alias}` +
+      ` on ${pairs.map(({ own }, i) => `${alias}.key_${i} = ${row}.${columnName(own)}`).join(' and ')}`,
     existsSql: (condition: (field: Field) => string) =>
       `exists (select from ${from()} and ${condition({ name, sql: 'l.shown', type, nullable: true })})`,
   };

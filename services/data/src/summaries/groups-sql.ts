@@ -5,7 +5,6 @@ import type { RowSelection, Sort } from '../pages/filter.ts';
 import { directionSql, sortedSql } from '../pages/filter-sql.ts';
 import { joinedSql } from '../rows/answer-size.ts';
 import type { Field } from '../rows/fields.ts';
-import { fieldAt } from '../rows/labels.ts';
 import { type Reading, readableSql } from '../rows/reading.ts';
 import { concatSql, type Statement } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -29,14 +28,15 @@ export type GroupsPlan = RowSelection & {
 /** One row with a text column `answer`. */
 export function groupsSql(table: DeployedTable, plan: GroupsPlan, reading: Reading): Statement {
   const { columns, aggregates } = plan;
-  const { values, at, from, where } = startWithRows(table, plan, reading);
+  const wanted = [...columns, ...aggregates].map(({ field }) => field);
+  const { values, at, from, where, fields } = startWithRows(table, plan, wanted, reading);
   const { bind } = values;
   const { exact_numbers: exactNumbers } = table.structure;
   const keys = columns.map(({ field }, i) => ({ field, key: `key_${i}` }));
   const keyList = keys.map(({ key }) => key).join(', ');
   const cells = [
-    ...keys.map(({ field, key }) => `${countedSql(field, at)} as ${key}`),
-    ...aggregates.map(({ field }, i) => `${fieldAt(field, at).sql} as value_${i}`),
+    ...fields.slice(0, keys.length).map((field, i) => `${countedSql(field)} as key_${i}`),
+    ...fields.slice(keys.length).map(({ sql }, i) => `${sql} as value_${i}`),
   ];
   const sums = aggregates.map((aggregate, i) => `, ${aggregateSql(aggregate, `value_${i}`)} as aggregate_${i}`);
   const groups = `select ${keyList}, count(*) as n${sums.join('')} from (select ${cells.join(', ')} from ${from}${where}) r group by ${keyList}`;

@@ -4,7 +4,6 @@
 import type { RowSelection, Sort } from '../pages/filter.ts';
 import { sortedSql } from '../pages/filter-sql.ts';
 import { systemFields } from '../rows/fields.ts';
-import { fieldAt } from '../rows/labels.ts';
 import { type Reading, readableSql } from '../rows/reading.ts';
 import type { Statement } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -15,16 +14,18 @@ export type PositionPlan = RowSelection & { sorts: Sort[]; id: string };
 
 /** One row with a text column `answer`: the rows before this one are counted, not sorted. */
 export function positionSql(table: DeployedTable, plan: PositionPlan, reading: Reading): Statement {
-  const { values, at, from, where } = startWithRows(table, plan, reading);
+  const sorts = [...plan.sorts, { field: systemFields[0], direction: 'asc' } as Sort];
+  const wanted = sorts.map(({ field }) => field);
+  const { values, at, from, where, fields } = startWithRows(table, plan, wanted, reading);
   const { bind } = values;
-  const orders = [...plan.sorts, { field: systemFields[0], direction: 'asc' } as Sort].map((sort, i) => ({
+  const orders = sorts.map((sort, i) => ({
     key: `key_${i}`,
-    sql: sortedSql({ ...sort, field: fieldAt(sort.field, at) }),
+    sql: sortedSql({ ...sort, field: fields[i] ?? sort.field }),
     isAscending: sort.direction === 'asc',
   }));
   const keys = orders.map(({ key, sql }) => `${sql} as ${key}`).join(', ');
   // OFFSET keeps the planner from copying the expression of a label to every place that names it.
-  const fence = plan.sorts.some(({ field }) => field.label) ? ' offset 0' : '';
+  const fence = at !== undefined && sorts.some(({ field }) => field.label) ? ' offset 0' : '';
   const rows = `select ${keys} from ${from}${where}`;
   const own = `${rows}${where === '' ? ' where' : ' and'} svc_sk = ${bind(plan.id, 'bigint')}`;
   const before = `select count(*) from (${rows}${fence}) r, own where ${beforeSql(orders)}`;

@@ -5,22 +5,29 @@ import { filterAt, type RowSelection } from '../pages/filter.ts';
 import { whereSql } from '../pages/page-sql.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
 import type { Field } from '../rows/fields.ts';
-import { fieldAt } from '../rows/labels.ts';
+import { fieldAt, withLabels } from '../rows/labels.ts';
 import type { Reading } from '../rows/reading.ts';
 import { Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 
-/** The start of a statement: its values so far, the rows, their condition, and the instant. */
-export function startWithRows(table: DeployedTable, selection: RowSelection, { asOf }: Reading) {
+/**
+ * The start of a statement: its values so far, the rows with these fields, their condition, and the
+ * instant.
+ */
+export function startWithRows(
+  table: DeployedTable,
+  selection: RowSelection,
+  wanted: readonly Field[],
+  { asOf }: Reading,
+) {
   const values = new Values();
   const at = asOf === undefined ? undefined : values.bind(asOf, 'timestamptz');
   const where = whereSql({ ...selection, filter: filterAt(selection.filter, at) }, values.bind);
-  return { values, at, from: rowsSql(table, at), where };
+  return { values, at, where, ...withLabels(rowsSql(table, at), wanted, at) };
 }
 
 /** The value of a row by which it is counted: an empty text is no value, as in a set filter. */
-export function countedSql(field: Field, at: string | undefined): string {
-  const { sql, type } = fieldAt(field, at);
+export function countedSql({ sql, type }: Field): string {
   return type.family === 'text' ? `nullif(${sql}, '')` : sql;
 }
 

@@ -15,11 +15,11 @@ export type ValuesPlan = RowSelection & { field: Field; label?: Field; limit: nu
 /** One row with a text column `answer`; the most frequent values first, then in their order. */
 export function valuesSql(table: DeployedTable, plan: ValuesPlan, reading: Reading): Statement {
   const { field, label, limit } = plan;
-  const { values, at, from, where } = startWithRows(table, plan, reading);
+  const { values, at, from, where, fields } = startWithRows(table, plan, [field], reading);
   const { bind } = values;
   const { exact_numbers: exactNumbers } = table.structure;
   const max = bind(limit, 'int');
-  const groups = `select value, count(*) as n from (select ${countedSql(field, at)} as value from ${from}${where}) r group by value`;
+  const groups = `select value, count(*) as n from (select ${fields.map(countedSql)} as value from ${from}${where}) r group by value`;
   const item = concatSql([
     `'{"value":'`,
     jsonTextSql(field, 'value', exactNumbers),
