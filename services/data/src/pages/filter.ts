@@ -89,7 +89,7 @@ export function filterAt(filter: Filter, at: string | undefined): Filter {
   return { ...filter, field: fieldAt(filter.field, at) };
 }
 
-/** The referenced tables whose labels a filter and these fields need; undefined when there are none. */
+/** The referenced tables whose labels a filter and these fields need; undefined for none. */
 export function labelledTables(filter: Filter, fields: readonly Field[]): ReadonlySet<DeployedTable> | undefined {
   const all = [...testsOf(filter).map(({ field }) => field), ...fields];
   const tables = new Set(all.flatMap(({ label }) => label?.target ?? []));

@@ -69,8 +69,8 @@ export type RowsAnswer<Plan extends OrderedRows> = {
   /** Equal for plans with the same answer. */
   key: (plan: Plan) => string;
   /**
-   * The body of the answer; undefined when the table is not what its entry says. `isCounted`: counts
-   * of its rows are cached.
+   * The body of the answer; undefined when the table is not what its entry says. `isCounted`:
+   * counts of its rows are cached.
    */
   read: (
     access: PageAccess,
@@ -89,8 +89,8 @@ const grid = pageAnswer('grid', gridSql);
 const list = pageAnswer('list', listSql);
 
 /**
- * The answer, from the cache while nothing has changed, else read; the limiter bounds the reading of
- * large tables.
+ * The answer, from the cache while nothing has changed, else read; the limiter bounds the reading
+ * of large tables.
  */
 export async function answerRows<Plan extends OrderedRows>(
   access: PageAccess,

@@ -56,7 +56,7 @@ export function fieldAt(field: Field, at: string | undefined): Field {
 
 /**
  * Relation and fields for statements that read the labels of many rows. PostgreSQL joins the
- * referenced tables once, where a label by itself would cost an index scan for each row. As of an
+ * referenced tables once, where a label alone would cost an index scan for each row. As of an
  * instant a key may not be unique, so labels are read one by one.
  */
 export function withLabels(

@@ -1,5 +1,5 @@
-// Groups of the selected rows by the values of columns, as one statement that returns the body of the
-// answer. Pure.
+// Groups of the selected rows by the values of columns, as one statement that returns the body of
+// the answer. Pure.
 
 import type { RowSelection, Sort } from '../pages/filter.ts';
 import { directionSql, sortedSql } from '../pages/filter-sql.ts';
@@ -16,7 +16,10 @@ export const aggregateFunctions = ['count', 'sum', 'min', 'max', 'avg'] as const
 export type AggregateFunction = (typeof aggregateFunctions)[number];
 export type Aggregate = { field: Field; function: AggregateFunction };
 
-/** `order`: by some of the columns; the others follow. `label`: of the record that a value refers to. */
+/**
+ * `order`: by some of the columns; the others follow. `label`: of the record that a value refers
+ * to.
+ */
 export type GroupsPlan = RowSelection & {
   columns: { field: Field; label?: Field }[];
   order: Sort[];

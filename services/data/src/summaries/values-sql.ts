@@ -1,5 +1,5 @@
-// The distinct values of a column among the selected rows, as one statement that returns the body of
-// the answer. Pure.
+// The distinct values of a column among the selected rows, as one statement that returns the body
+// of the answer. Pure.
 
 import type { RowSelection } from '../pages/filter.ts';
 import { joinedSql } from '../rows/answer-size.ts';

@@ -160,20 +160,20 @@ describe('the grid', () => {
       license_type: 'end_user',
       permissions: [{ action: 'view', resource_type: 'domain', resource_id: 1 }],
     });
-    const stranger = net.as({ userId: 7 });
+    const outsider = net.as({ userId: 7 });
     const find = async (type: string, filter?: string) => {
       const filterModel = { 'owner.$label': { filterType: 'text', type, filter } };
-      return (await grid({ filterModel }, stranger)).rowCount;
+      return (await grid({ filterModel }, outsider)).rowCount;
     };
     expect([await find('blank'), await find('notBlank'), await find('contains', 'a')]).toEqual([150, 0, 0]);
     const sortModel = [{ colId: 'owner.$label', sort: 'desc' }];
-    expect(idsOf((await grid({ sortModel }, stranger)).rows)).toEqual(idsOf(rows.map(({ shown }) => shown)));
+    expect(idsOf((await grid({ sortModel }, outsider)).rows)).toEqual(idsOf(rows.map(({ shown }) => shown)));
     // Words are found in the labels of this table alone.
     const mine = selected(
       rows.map((row) => ({ ...row, typed: { ...row.typed, 'owner.$label': null } })),
       { q: 'beta' },
     );
-    expect((await grid({ q: 'beta' }, stranger)).rowCount).toBe(mine.length);
+    expect((await grid({ q: 'beta' }, outsider)).rowCount).toBe(mine.length);
     expect((await grid({ q: 'beta' })).rowCount).toBeGreaterThan(mine.length);
   });
 

@@ -150,18 +150,18 @@ describe('the values of a column', () => {
       license_type: 'end_user',
       permissions: [{ action: 'view', resource_type: 'domain', resource_id: 1 }],
     });
-    const stranger = net.as({ userId: 7 });
-    const mine = await values({ column: 'owner' }, stranger);
+    const outsider = net.as({ userId: 7 });
+    const mine = await values({ column: 'owner' }, outsider);
     expect(mine.values.map(({ label }: Row) => label)).toEqual(mine.values.map(() => null));
     expect((await values({ column: 'owner', search: 'alpha' })).distinct).toBeGreaterThan(0);
-    expect((await values({ column: 'owner', search: 'alpha' }, stranger)).distinct).toBe(0);
-    expect(await values({ column: 'owner.$label' }, stranger)).toEqual({
+    expect((await values({ column: 'owner', search: 'alpha' }, outsider)).distinct).toBe(0);
+    expect(await values({ column: 'owner.$label' }, outsider)).toEqual({
       values: [{ value: null, count: 150 }],
       distinct: 1,
       truncated: false,
     });
     const filterModel = { 'owner.$label': { filterType: 'text', type: 'notBlank' } };
-    expect((await values({ column: 'id', filterModel }, stranger)).distinct).toBe(0);
+    expect((await values({ column: 'id', filterModel }, outsider)).distinct).toBe(0);
   });
 
   it('are refused without the right to view rows, and of a table of another account', async () => {
