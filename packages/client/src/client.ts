@@ -124,9 +124,10 @@ const saysHowExact = ({ headers, url }: Request) =>
   headers.has(exactHeader) || new URL(url).searchParams.has('exact_numbers');
 const idempotent = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 
-// A grid query only reads, though by POST.
+// These only read, though by POST.
+const readingPaths = ['grid', 'values', 'position', 'groups'].map((name) => `/table_data/${name}`);
 const isRepeatable = ({ method, headers, url }: Request) =>
-  idempotent.has(method) || headers.has(keyHeader) || new URL(url).pathname.endsWith('/table_data/grid');
+  idempotent.has(method) || headers.has(keyHeader) || readingPaths.some((path) => new URL(url).pathname.endsWith(path));
 
 // Replaces a refused token once (it may have been revoked). A refused call had no effect, so any
 // call may be repeated.

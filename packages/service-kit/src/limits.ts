@@ -15,6 +15,11 @@ export const limits = {
   urlBytes: 8 * KB,
   filterConditions: 100,
   sorts: 10,
+  /** Of `q` in queries of rows. */
+  searchWords: 10,
+  /** Columns by which rows are grouped, and what is computed of each group. */
+  groupColumns: 3,
+  aggregates: 20,
   idsPerDelete: 1000,
   operationsPerBatch: 1000,
   /** In one answer; a body can have far more problems than a person reads. */

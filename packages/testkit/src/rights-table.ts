@@ -276,6 +276,9 @@ export const operations: Record<string, Case[]> = {
 
   'GET /table_data': [{ rule: 'viewRows' }],
   'POST /table_data/grid': [{ rule: 'viewRows' }],
+  'POST /table_data/values': [{ rule: 'viewRows' }],
+  'POST /table_data/position': [{ rule: 'viewRows' }],
+  'POST /table_data/groups': [{ rule: 'viewRows' }],
   'GET /table_data/by_key': [{ rule: 'viewRows' }],
   'PUT /table_data/by_key': [{ rule: 'editRows' }],
   'DELETE /table_data/by_key': [{ rule: 'editRows' }],

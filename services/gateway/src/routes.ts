@@ -31,6 +31,9 @@ const settle: RouteOptions = { settle: true };
 const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
   data: {
     'POST /table_data/grid': {},
+    'POST /table_data/values': {},
+    'POST /table_data/position': {},
+    'POST /table_data/groups': {},
     'POST /table_data/delete_records': {},
     'POST /table_data/restore_records': {},
     'POST /table_data/batch': {},

@@ -26,6 +26,8 @@ const samples: Record<string, () => unknown> = {
   record: () => ({ code: unique().slice(0, 8), name: 'sample' }),
   key: () => ({ code: 'S' }),
   endRow: () => 10,
+  column: () => 'code',
+  columns: () => ['code'],
   resource_type: () => 'domain',
   keep_previous: () => true,
 };

@@ -273,6 +273,21 @@ export const probes: Record<string, Probe> = {
       endRow: 10,
     }),
   ),
+  'POST /table_data/values': sends(
+    () => '/table_data/values',
+    200,
+    ({ tableId }) => ({ table_definition_id: tableId, column: 'code' }),
+  ),
+  'POST /table_data/position': sends(
+    () => '/table_data/position',
+    200,
+    ({ tableId, rowId }) => ({ table_definition_id: tableId, id: rowId }),
+  ),
+  'POST /table_data/groups': sends(
+    () => '/table_data/groups',
+    200,
+    ({ tableId }) => ({ table_definition_id: tableId, columns: ['code'], startRow: 0, endRow: 10 }),
+  ),
   'GET /table_data/by_key': reads(({ tableId }) => `/table_data/by_key?table_definition_id=${tableId}&key[code]=A`),
   'PUT /table_data/by_key': sends(
     () => '/table_data/by_key',

@@ -17,6 +17,7 @@ import type { WriteAccess } from '../records/idempotency.ts';
 import { createRecord, deleteRecords, getRecord, updateRecord } from '../records/records.ts';
 import { asOfSchema } from '../rows/as-of.ts';
 import {
+  columnsSchema,
   exactNumbersHeader,
   exactNumbersQuery,
   filterModelSchema,
@@ -29,9 +30,12 @@ import {
   keyTextsSchema,
   lookupsMeta,
   operationSchema,
+  orSchema,
+  readExactNumbers,
   recordIdText,
   recordSchema,
   rowSchema,
+  searchSchema,
   sortModelSchema,
   versionNumber,
   versionSchema,
@@ -46,19 +50,6 @@ type Response = { setHeader(name: string, value: string): unknown };
 function answerText({ body, etag }: Answer, response: Response, status?: 201): JsonText {
   if (etag !== undefined) response.setHeader('ETag', etag);
   return new JsonText(body, status);
-}
-
-// Whether decimals and bigints are shown as strings: the parameter or the header is enough.
-function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
-  const header = headers['exact-numbers'];
-  if (header !== undefined && header !== 'true' && header !== 'false')
-    throw new ServiceError('bad_request', {
-      code: 'not_in_list',
-      message: 'Exact-Numbers must be true or false.',
-      field: 'Exact-Numbers',
-      params: { allowed: ['true', 'false'] },
-    });
-  return header === 'true' || query.exact_numbers === true;
 }
 
 // The versions of If-Match; undefined when any will do.
@@ -119,7 +110,10 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
           .max(limits.int4)
           .meta({ description: `The row after the last one; at most ${limits.gridRows} after startRow.` }),
         filterModel: filterModelSchema.optional(),
+        or: orSchema.optional(),
+        q: searchSchema.optional(),
         sortModel: sortModelSchema.optional(),
+        columns: columnsSchema.optional(),
         ...gridGrouping,
         include_deleted: z.boolean().optional().meta({ description: 'Deleted rows too.' }),
         as_of: asOfSchema.optional(),

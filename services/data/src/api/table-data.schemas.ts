@@ -1,5 +1,7 @@
 // What requests for rows send and get: the schemas that check requests and make the OpenAPI
 // document.
+import type { IncomingHttpHeaders } from 'node:http';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
@@ -11,7 +13,7 @@ export const recordIdText = z
   .string()
   .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
   .meta({ type: 'integer', minimum: 1, description: 'The `svc_sk` of the record.' });
-const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
+export const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
 
 export const recordSchema = z.record(z.string(), z.unknown()).meta({
   id: 'RecordValues',
@@ -110,15 +112,29 @@ const gridFilterSchema = z
   })
   .meta({ id: 'GridFilter', description: 'A condition on a column, or several that `operator` combines.' });
 export const filterModelSchema = z.unknown().meta({
-  description: 'Column name to filter.',
+  description: 'Column name to filter; `country.$label`: the display value of the record that `country` refers to.',
   form: z.record(z.string(), gridFilterSchema),
 });
+export const orSchema = z.unknown().meta({
+  description: 'Rows that meet filterModel and at least one of these filter models.',
+  form: z.array(z.record(z.string(), gridFilterSchema)),
+});
+export const searchSchema = z
+  .string()
+  .max(limits.nameCodePoints)
+  .meta({
+    description: `Rows that have every word, at most ${limits.searchWords}, in one of their text columns or in the label of a record that they refer to; ignoring case.`,
+  });
+export const columnsSchema = z
+  .array(z.string())
+  .max(limits.columnsPerTable)
+  .meta({ description: 'Records show only these columns, and those of the system (`svc_`).' });
 export const sortModelSchema = z.unknown().meta({
   description: 'The first one orders first.',
   form: z.array(
     z
       .object({
-        colId: z.string().meta({ description: 'The name of the column.' }),
+        colId: z.string().meta({ description: 'The name of the column, or of a label: `country.$label`.' }),
         sort: z.enum(['asc', 'desc']),
         type: z
           .enum(['default', 'absolute'])
@@ -162,3 +178,16 @@ export const exactNumbersQuery = {
 
 /** The header of the same routes, as the document shows it. */
 export const exactNumbersHeader = { 'Exact-Numbers': '`true` or `false`: the same as `exact_numbers`.' };
+
+/** Whether decimals and bigints are shown as strings: the parameter or the header is enough. */
+export function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
+  const header = headers['exact-numbers'];
+  if (header !== undefined && header !== 'true' && header !== 'false')
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: 'Exact-Numbers must be true or false.',
+      field: 'Exact-Numbers',
+      params: { allowed: ['true', 'false'] },
+    });
+  return header === 'true' || query.exact_numbers === true;
+}

@@ -2,7 +2,7 @@
 // Grid's client-side filters (blanks, case, exclusive ranges); docs/how-to/grid.md lists the
 // differences.
 
-import { type Field, systemFields } from '../rows/fields.ts';
+import { type Field, type Label, systemFields } from '../rows/fields.ts';
 import type { Bind } from '../values/check.ts';
 import type { Family } from '../values/value-types.ts';
 import type { CompareOperator, Filter, PagePlan, Sort, Test } from './filter.ts';
@@ -26,7 +26,8 @@ export function filterSql(filter: Filter, bind: Bind): string {
 }
 
 function testSql(field: Field, test: Test, bind: Bind): string {
-  const { sql: x, type } = field;
+  const { sql: x, type, label } = field;
+  if (label?.target) return labelSql(label, test, bind);
   switch (test.kind) {
     case 'text':
       return textSql(field, test, bind);
@@ -56,6 +57,34 @@ function testSql(field: Field, test: Test, bind: Bind): string {
       return `${x} = any(${bind(test.values, `${type.base}[]`)})`;
     case 'null':
       return `${x} is ${test.negated ? 'not ' : ''}null`;
+  }
+}
+
+// PostgreSQL finds the matching records of the referenced table once, and joins; a label read for
+// each row would cost an index scan a row. A row without a label has no record for either form.
+function labelSql({ existsSql }: Label, test: Test, bind: Bind): string {
+  return matchesNull(test)
+    ? `not ${existsSql((shown) => `not (${testSql(shown, test, bind)})`)}`
+    : existsSql((shown) => testSql(shown, test, bind));
+}
+
+function matchesNull(test: Test): boolean {
+  switch (test.kind) {
+    case 'text':
+      return test.operator === 'notContains' || test.operator === 'notEqual';
+    case 'value':
+      return test.operator === 'notEqual';
+    case 'blank':
+    case 'null':
+      return !test.negated;
+    case 'set':
+      return test.blanks;
+    case 'number':
+    case 'numberRange':
+    case 'day':
+    case 'dayRange':
+    case 'oneOf':
+      return false;
   }
 }
 
@@ -210,6 +239,10 @@ function daySql(field: Field, operator: CompareOperator, day: string, bind: Bind
 // The lowest integer has no absolute value in its own type.
 const absoluteSql = ({ sql, type }: Field) => (type.family === 'integer' ? `abs(${sql}::numeric)` : `abs(${sql})`);
 
+/** The expression that a sort orders by. */
+export const sortedSql = ({ field, absolute }: Pick<Sort, 'field' | 'absolute'>): string =>
+  absolute ? absoluteSql(field) : field.sql;
+
 /**
  * The order of a page, or its reverse. No value sorts before every value, as in AG Grid; ties break
  * by svc_sk, so pages never overlap.
@@ -224,7 +257,7 @@ export function orderSql(
     : [...sorts, { field: last, direction: 'asc' } as const];
   return all
     .map(({ field, direction, absolute }: Sort) => {
-      const x = absolute ? absoluteSql(field) : field.sql;
+      const x = sortedSql({ field, absolute });
       const ascending = (direction === 'asc') !== reversed;
       // Deleted rows may lack values that are required of live rows.
       return `${x} ${directionSql(ascending, field.nullable || (includeDeleted && field.column !== undefined))}`;

@@ -1,5 +1,7 @@
 // Conditions on rows, as a plan: made from the filter models of the grid and from the `q` of lists.
 import type { Field } from '../rows/fields.ts';
+import { fieldAt } from '../rows/labels.ts';
+import type { DeployedTable } from '../tables/table.ts';
 
 /** The grid's operators; the reader of requests and the document take them from here. */
 export const textOperators = ['contains', 'notContains', 'equals', 'notEqual', 'startsWith', 'endsWith'] as const;
@@ -41,19 +43,22 @@ export type Test =
 
 export type Filter = { field: Field; test: Test } | { all: Filter[] } | { any: Filter[] };
 
+/** Which rows. */
+export type RowSelection = { filter: Filter; includeDeleted: boolean };
+
 /** `absolute`: numbers by their distance from zero. */
 export type Sort = { field: Field; direction: 'asc' | 'desc'; absolute?: true };
 
 /**
- * Which rows, in which order, and the window. `isInOrder`: an index holds the rows of the filter in
+ * Which rows, in which order, and the window. `columns`: the names of those that are shown; all
+ * without it. `isInOrder`: an index holds the rows of the filter in
  * this order, for every value of the filter.
  */
-export type PagePlan = {
-  filter: Filter;
+export type PagePlan = RowSelection & {
   sorts: Sort[];
   offset: number;
   limit: number;
-  includeDeleted: boolean;
+  columns?: ReadonlySet<string>;
   isInOrder?: boolean;
 };
 
@@ -63,7 +68,7 @@ const minSearchLength = 3;
  * Whether the test searches within texts for three letters or more, which a trigram index finds.
  */
 export function isTextSearch({ field, test }: { field: Field; test: Test }): boolean {
-  if (test.kind !== 'text' || field.type.family !== 'text') return false;
+  if (field.label || test.kind !== 'text' || field.type.family !== 'text') return false;
   const { operator, value } = test;
   if (operator !== 'contains' && operator !== 'startsWith' && operator !== 'endsWith') return false;
   return Array.from(value).length >= minSearchLength;
@@ -74,4 +79,19 @@ export function testsOf(filter: Filter): { field: Field; test: Test }[] {
   if ('all' in filter) return filter.all.flatMap(testsOf);
   if ('any' in filter) return filter.any.flatMap(testsOf);
   return [filter];
+}
+
+/** A filter as of an instant, which only its labels depend on. */
+export function filterAt(filter: Filter, at: string | undefined): Filter {
+  if (at === undefined) return filter;
+  if ('all' in filter) return { all: filter.all.map((each) => filterAt(each, at)) };
+  if ('any' in filter) return { any: filter.any.map((each) => filterAt(each, at)) };
+  return { ...filter, field: fieldAt(filter.field, at) };
+}
+
+/** The referenced tables whose labels a filter and these fields need; undefined for none. */
+export function labelledTables(filter: Filter, fields: readonly Field[]): ReadonlySet<DeployedTable> | undefined {
+  const all = [...testsOf(filter).map(({ field }) => field), ...fields];
+  const tables = new Set(all.flatMap(({ label }) => label?.target ?? []));
+  return tables.size === 0 ? undefined : tables;
 }

@@ -7,50 +7,58 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Place, type Problem, type ProblemCode, withoutRepeated } from '@almanac/service-kit/problems';
 import { type Field, fieldsOf } from '../rows/fields.ts';
+import { findLabel, isLabelName, labelsOf } from '../rows/labels.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { isDate } from '../values/dates.ts';
+import type { Family } from '../values/value-types.ts';
 import {
   compareOperators,
   type Filter,
   type PagePlan,
+  type RowSelection,
   type Sort,
   type Test,
   type TextOperator,
   textOperators,
 } from './filter.ts';
 
-export type GridRequest = {
+/** Which rows a request is about, whatever it asks of them. */
+export type SelectionRequest = { filterModel?: unknown; or?: unknown; q?: string; include_deleted?: boolean };
+export type GridRequest = SelectionRequest & {
   startRow: number;
   endRow: number;
-  filterModel?: unknown;
   sortModel?: unknown;
-  include_deleted?: boolean;
+  columns?: string[];
 };
+
+/** The referenced tables that the caller may view, by id, for labels. */
+export type Targets = ReadonlyMap<number, DeployedTable>;
 
 type JsonObject = Record<string, unknown>;
 const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 
-/** The plan, or 400 with every problem. */
-export function planGrid(table: Pick<DeployedTable, 'structure'>, request: GridRequest): PagePlan {
-  const reader = new GridReader(fieldsOf(table));
-  const { startRow, endRow } = request;
-  if (endRow <= startRow) reader.problem('out_of_range', 'endRow must be greater than startRow.', { field: 'endRow' });
-  else if (endRow - startRow > limits.gridRows)
-    reader.problem('out_of_range', `At most ${limits.gridRows} rows may be asked for at once.`, {
-      field: 'endRow',
-      params: { maximum: startRow + limits.gridRows },
-    });
-  const filter = reader.readFilterModel(request.filterModel);
+/** The plan, or 400 with every problem. `targets`: for labels. */
+export function planGrid(
+  table: Pick<DeployedTable, 'structure'>,
+  request: GridRequest,
+  targets: Targets = new Map(),
+): PagePlan {
+  const reader = new GridReader(table, targets);
+  const window = reader.readWindow(request);
+  const selection = reader.readSelection(request);
   const sorts = reader.readSortModel(request.sortModel);
-  if (reader.problems.length > 0) throw new ServiceError('bad_request', withoutRepeated(reader.problems));
-  return {
-    filter,
-    sorts,
-    offset: startRow,
-    limit: endRow - startRow,
-    includeDeleted: request.include_deleted === true,
-  };
+  const columns = request.columns && reader.readColumns(request.columns);
+  reader.refuse();
+  return { ...selection, sorts, ...window, ...(columns && { columns }) };
+}
+
+/** Whether a request names labels, so that planning it takes the referenced tables. */
+export function namesLabels({ filterModel, or, q, sortModel }: SelectionRequest & { sortModel?: unknown }): boolean {
+  const models: unknown[] = [filterModel, ...(Array.isArray(or) ? or : [])];
+  const filtered = models.flatMap((model) => (isJsonObject(model) ? Object.keys(model) : []));
+  const sorted = Array.isArray(sortModel) ? sortModel.map((item: unknown) => isJsonObject(item) && item.colId) : [];
+  return q !== undefined || [...filtered, ...sorted].some((name) => typeof name === 'string' && isLabelName(name));
 }
 
 const knownKeys = new Set([
@@ -69,34 +77,99 @@ const knownKeys = new Set([
 // `bigint` is AG Grid's filter for whole numbers that JavaScript can't hold; here every number is
 // exact.
 const filterTypes = ['text', 'number', 'bigint', 'date'] as const;
-const numberFamilies = new Set(['integer', 'decimal', 'real', 'double']);
+export const numberFamilies: ReadonlySet<Family> = new Set<Family>(['integer', 'decimal', 'real', 'double']);
 const dateFamilies = new Set(['date', 'instant']);
-const everyRow: Filter = { all: [] };
+type All = { all: Filter[] };
+const everyRow: All = { all: [] };
 const tooManyConditions = `At most ${limits.filterConditions} filter conditions may be given.`;
 
-const inFilter = (field?: Field): Place => ({ field: 'filterModel', ...(field && { column: field.name }) });
-
-class GridReader {
-  readonly problems: Problem[] = [];
-  private readonly fields: Map<string, Field>;
+/** Reads the parts of a request, and collects their problems. */
+export class GridReader {
+  private readonly problems: Problem[] = [];
+  private readonly table: Pick<DeployedTable, 'structure'>;
+  private readonly targets: Targets;
+  // The part of the request that is being read, for the places of problems.
+  private where = 'filterModel';
   private conditions = 0;
 
-  constructor(fields: Map<string, Field>) {
-    this.fields = fields;
+  constructor(table: Pick<DeployedTable, 'structure'>, targets: Targets) {
+    this.table = table;
+    this.targets = targets;
+  }
+
+  /** Throws 400 with the problems so far, if there are any. */
+  refuse(): void {
+    if (this.problems.length > 0) throw new ServiceError('bad_request', withoutRepeated(this.problems));
+  }
+
+  readWindow({ startRow, endRow }: { startRow: number; endRow: number }): { offset: number; limit: number } {
+    if (endRow <= startRow) this.problem('out_of_range', 'endRow must be greater than startRow.', { field: 'endRow' });
+    else if (endRow - startRow > limits.gridRows)
+      this.problem('out_of_range', `At most ${limits.gridRows} rows may be asked for at once.`, {
+        field: 'endRow',
+        params: { maximum: startRow + limits.gridRows },
+      });
+    return { offset: startRow, limit: endRow - startRow };
+  }
+
+  /** `except`: a column whose own filter is left out. */
+  readSelection(
+    { filterModel, or, q, include_deleted }: SelectionRequest,
+    except?: string,
+  ): RowSelection & { filter: All } {
+    const all = [...this.readFilterModel(filterModel, except).all, ...this.readOr(or), ...this.readSearch(q)];
+    return { filter: { all }, includeDeleted: include_deleted === true };
+  }
+
+  // A row meets one of these models, besides the filter model.
+  private readOr(models: unknown): Filter[] {
+    if (models === undefined || models === null) return [];
+    this.where = 'or';
+    if (!Array.isArray(models)) return [this.fail('wrong_type', 'or must be an array of filter models.')];
+    if (models.length === 0) return [this.fail('too_few', 'or must have at least one filter model.')];
+    if (models.length > limits.filterConditions) return [this.fail('too_many', tooManyConditions)];
+    const any = models.map((model: unknown, i) => {
+      this.where = `or.${i}`;
+      return this.readFilterModel(model ?? 'none');
+    });
+    return [{ any }];
+  }
+
+  // A row has every word in one of its texts, or in the label of a record that it refers to.
+  private readSearch(text: string | undefined): Filter[] {
+    const words = [...new Set(text?.split(/\s+/u).filter((word) => word !== ''))];
+    if (words.length > limits.searchWords) {
+      const params = { maximum: limits.searchWords };
+      this.problem('too_many', `q may have at most ${limits.searchWords} words.`, { field: 'q', params });
+      return [];
+    }
+    const columns = [...fieldsOf(this.table).values()].filter(({ column, type }) => column && type.family === 'text');
+    const searched = [...columns, ...labelsOf(this.table, this.targets).filter(({ label }) => label?.target)];
+    return words.map((value) => ({
+      any: searched.map((field): Filter => ({ field, test: { kind: 'text', operator: 'contains', value } })),
+    }));
+  }
+
+  /** The columns that records show; those of the system always are. */
+  readColumns(names: string[]): Set<string> {
+    const fields = fieldsOf(this.table);
+    for (const name of names) if (!fields.has(name)) this.refuseName('columns', name);
+    return new Set(names);
   }
 
   problem(code: ProblemCode, message: string, place: Place): void {
     if (this.problems.length < limits.problems) this.problems.push({ code, message, ...place });
   }
 
-  readFilterModel(model: unknown): Filter {
+  private readFilterModel(model: unknown, except?: string): All {
     if (model === undefined || model === null) return everyRow;
-    if (!isJsonObject(model)) return this.fail('wrong_type', 'filterModel must be an object.');
+    if (!isJsonObject(model)) return this.fail('wrong_type', `${this.where} must be an object.`);
     const names = Object.keys(model);
     if (names.length > limits.filterConditions) return this.fail('too_many', tooManyConditions);
-    const filters = names.map((name) => {
-      const field = this.findField('filterModel', name);
-      return field ? this.readFilter(field, model[name]) : everyRow;
+    const filters = names.flatMap((name) => {
+      const field = this.findField(this.where, name);
+      const filter = field ? this.readFilter(field, model[name]) : everyRow;
+      return name === except ? [] : filter;
     });
     if (this.conditions > limits.filterConditions) this.fail('too_many', tooManyConditions);
     return { all: filters };
@@ -133,21 +206,29 @@ class GridReader {
     return [{ field, direction, absolute: true }];
   }
 
-  private findField(where: string, name: string): Field | undefined {
-    const field = this.fields.get(name);
-    const column = show(name);
-    if (!field)
-      this.problem('unknown_property', `${where}: ${column} is not a column of this table.`, { field: where, column });
+  /** The column or label of that name; a problem of `where` when there is none. */
+  findField(where: string, name: string): Field | undefined {
+    const field = fieldsOf(this.table).get(name) ?? findLabel(this.table, name, this.targets);
+    if (!field) this.refuseName(where, name);
     return field;
   }
 
-  private fail(code: ProblemCode, message: string, field?: Field): Filter {
-    this.problem(code, message, inFilter(field));
+  private refuseName(where: string, name: string): void {
+    const column = show(name);
+    this.problem('unknown_property', `${where}: ${column} is not a column of this table.`, { field: where, column });
+  }
+
+  private fail(code: ProblemCode, message: string, field?: Field): All {
+    this.problem(code, message, this.placeOf(field));
     return everyRow;
   }
 
-  private refuse(field: Field, code: ProblemCode, sentence: string): undefined {
-    this.problem(code, `${field.name}: ${sentence}`, inFilter(field));
+  private refuseTest(field: Field, code: ProblemCode, sentence: string): undefined {
+    this.problem(code, `${field.name}: ${sentence}`, this.placeOf(field));
+  }
+
+  private placeOf(field?: Field): Place {
+    return { field: this.where, ...(field && { column: field.name }) };
   }
 
   private failSort(code: ProblemCode, message: string): [] {
@@ -157,7 +238,7 @@ class GridReader {
 
   private readFilter(field: Field, model: unknown): Filter {
     if (!isJsonObject(model))
-      return this.fail('wrong_type', `filterModel: the filter of ${field.name} must be an object.`, field);
+      return this.fail('wrong_type', `${this.where}: the filter of ${field.name} must be an object.`, field);
     const unknown = Object.keys(model).find((key) => !knownKeys.has(key));
     if (unknown !== undefined)
       return this.fail(
@@ -200,7 +281,7 @@ class GridReader {
 
   private readTest(field: Field, filterType: unknown, model: JsonObject): Test | undefined {
     const { family } = field.type;
-    const fail = (code: ProblemCode, sentence: string) => this.refuse(field, code, sentence);
+    const fail = (code: ProblemCode, sentence: string) => this.refuseTest(field, code, sentence);
     if (filterType === 'set') return this.readSet(field, model);
     if (!isOneOf(filterTypes, filterType))
       return fail('not_in_list', 'filterType must be text, number, bigint, date or set.');
@@ -217,7 +298,7 @@ class GridReader {
   }
 
   private readText(field: Field, type: unknown, value: unknown): Test | undefined {
-    const fail = (code: ProblemCode, sentence: string) => this.refuse(field, code, sentence);
+    const fail = (code: ProblemCode, sentence: string) => this.refuseTest(field, code, sentence);
     if (!isOneOf(textOperators, type)) return fail('not_in_list', `${show(type)} is not an operator of a text filter.`);
     if (typeof value !== 'string') return fail('wrong_type', 'filter must be text.');
     if (value === '') return emptyTextTest(type);
@@ -225,7 +306,7 @@ class GridReader {
   }
 
   private readNumber(field: Field, type: unknown, model: JsonObject): Test | undefined {
-    const fail = (code: ProblemCode, sentence: string) => this.refuse(field, code, sentence);
+    const fail = (code: ProblemCode, sentence: string) => this.refuseTest(field, code, sentence);
     const value = readFilterNumber(model.filter);
     if (type !== 'inRange' && !isOneOf(compareOperators, type))
       return fail('not_in_list', `${show(type)} is not an operator of a number filter.`);
@@ -238,7 +319,7 @@ class GridReader {
   }
 
   private readDay(field: Field, type: unknown, model: JsonObject): Test | undefined {
-    const fail = (code: ProblemCode, sentence: string) => this.refuse(field, code, sentence);
+    const fail = (code: ProblemCode, sentence: string) => this.refuseTest(field, code, sentence);
     if (type !== 'inRange' && !isOneOf(compareOperators, type))
       return fail('not_in_list', `${show(type)} is not an operator of a date filter.`);
     const from = readFilterDay(model.dateFrom);
@@ -253,7 +334,7 @@ class GridReader {
   private readSet(field: Field, model: JsonObject): Test | undefined {
     const { values } = model;
     if (!Array.isArray(values) || !values.every((value) => value === null || typeof value === 'string'))
-      return this.refuse(field, 'wrong_type', 'values must be an array of texts or nulls.');
+      return this.refuseTest(field, 'wrong_type', 'values must be an array of texts or nulls.');
     const texts = values.filter((value: unknown): value is string => typeof value === 'string' && value !== '');
     return { kind: 'set', values: texts, blanks: texts.length < values.length };
   }

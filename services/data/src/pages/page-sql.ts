@@ -3,13 +3,14 @@
 import { limits } from '@almanac/service-kit/limits';
 import { joinedSql, mayOverflow } from '../rows/answer-size.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
+import { withLabels } from '../rows/labels.ts';
 import { type Reading, readableSql } from '../rows/reading.ts';
 import { startWithRecord } from '../rows/record-sql.ts';
 import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { type Counting, countSql, plainCountSql } from './count-sql.ts';
-import { type Filter, isTextSearch, type PagePlan, testsOf } from './filter.ts';
+import { type Filter, filterAt, isTextSearch, type PagePlan, type RowSelection, testsOf } from './filter.ts';
 import { filterSql, orderSql } from './filter-sql.ts';
 
 /**
@@ -43,18 +44,25 @@ function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, mar
 // The count is a scalar subquery: a window function would count along the sorted rows (0.6 of the
 // speed). Rows are rendered after they are chosen. The statement returns no row when the table is
 // not what it was made for.
-function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, counting: Counting) {
-  const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
+function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, counting: Counting) {
+  const { values, record, maxBytes, at } = startWithRecord(table, { ...reading, columns: request.columns }, 'p');
   const { bind } = values;
   const from = rowsSql(table, at);
+  const { from: ordered, fields } = withLabels(
+    from,
+    request.sorts.map(({ field }) => field),
+    at,
+  );
+  const sorts = request.sorts.map((sort, i) => ({ ...sort, field: fields[i] ?? sort.field }));
+  const plan = { ...request, sorts, filter: filterAt(request.filter, at) };
   const where = whereSql(plan, bind);
   const strategy = strategyOf(plan, reading, counting);
   const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, maxBytes));
   const isLarge = (counting.known ?? counting.mark) !== undefined;
   // Filters of large tables match few rows or many; where an index serves the filter, one plan is
   // the best for all values.
-  const customPlan = isLarge && !isEmpty(plan.filter) && !plan.isInOrder;
-  const page: PageSource = { from, where, record, joined, plan, bind, hasGenericPlan: isLarge && !customPlan };
+  const customPlan = reading.labelled !== undefined || (isLarge && !isEmpty(plan.filter) && !plan.isInOrder);
+  const page: PageSource = { from, ordered, where, record, joined, plan, bind, hasGenericPlan: isLarge && !customPlan };
   const counted =
     strategy === 'materialize'
       ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
@@ -74,7 +82,7 @@ function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, count
 }
 
 /** The condition of a page, with its `where`; empty when every row matches. */
-export function whereSql({ includeDeleted, filter }: Pick<PagePlan, 'includeDeleted' | 'filter'>, bind: Bind): string {
+export function whereSql({ includeDeleted, filter }: RowSelection, bind: Bind): string {
   const conditions = [
     includeDeleted ? [] : ['not svc_is_deleted'],
     isEmpty(filter) ? [] : [filterSql(filter, bind)],
@@ -86,6 +94,8 @@ const isEmpty = (filter: Filter) => 'all' in filter && filter.all.length === 0;
 
 type PageSource = {
   from: string;
+  /** The same rows with what they are ordered by. */
+  ordered: string;
   where: string;
   record: string;
   joined: (json: string, rows: string) => string;
@@ -102,8 +112,8 @@ const windowSql = ({ limit, offset }: PagePlan, bind: Bind) =>
 const costOfKeyLookup = 4;
 
 function scanSql(page: PageSource): string {
-  const { from, where, record, joined, plan, bind, hasGenericPlan } = page;
-  const rows = (columns: string) => `select ${columns} from ${from}${where} order by ${orderSql(plan)}`;
+  const { ordered, where, record, joined, plan, bind, hasGenericPlan } = page;
+  const rows = (columns: string) => `select ${columns} from ${ordered}${where} order by ${orderSql(plan)}`;
   if (!hasGenericPlan) return joined(record, `(${rows('*')} ${windowSql(plan, bind)}) p`);
   // The limit tells the planner that the page needs few rows.
   const few = (columns: string) =>
@@ -120,20 +130,20 @@ const byKeySql = ({ from, record, joined }: PageSource, keys: string) =>
 // this statement decides which end is nearer; the limit for the other end, and for a page behind
 // the last row, is 0.
 function indexOffsetSql(page: PageSource): string {
-  const { from, where, plan, bind } = page;
+  const { ordered, where, plan, bind } = page;
   const [limit, offset] = [bind(plan.limit, 'bigint'), bind(plan.offset, 'bigint')];
   const length = `least(${limit}, greatest(c - ${offset}, 0))`;
   const keys = (reversed: boolean, skipped: string) =>
-    `select svc_sk, row_number() over () * ${reversed ? -1 : 1} as place from (select svc_sk from ${from}${where} order by ${orderSql(plan, reversed)}` +
+    `select svc_sk, row_number() over () * ${reversed ? -1 : 1} as place from (select svc_sk from ${ordered}${where} order by ${orderSql(plan, reversed)}` +
     ` limit case when c ${reversed ? '<' : '>='} 2 * ${offset} then ${length} else 0 end offset ${skipped}) k`;
   const either = `${keys(false, offset)} union all ${keys(true, `greatest(c - ${offset} - ${limit}, 0)`)}`;
   return byKeySql(page, `select * from (${either}) either order by place`);
 }
 
 // The columns of the order alone; the rows are fetched when they are chosen.
-function matchesSql({ from, where, plan }: PageSource): string {
+function matchesSql({ ordered, where, plan }: PageSource): string {
   const columns = new Set(['svc_sk', ...plan.sorts.map(({ field }) => field.sql)]);
-  return `matches as materialized (select ${[...columns].join(', ')} from ${from}${where})`;
+  return `matches as materialized (select ${[...columns].join(', ')} from ${ordered}${where})`;
 }
 
 function materializeSql(page: PageSource): string {
@@ -190,11 +200,13 @@ export function metaSql({ page, perPage }: PageNumbers, bind: Bind): string {
 }
 
 /** Equal for pages of the same matches: the condition and its values. */
-export function matchKey(plan: PagePlan): string {
+export function matchKey(selection: RowSelection): string {
   const values = new Values();
-  return JSON.stringify([whereSql(plan, values.bind), values.list]);
+  return JSON.stringify([whereSql(selection, values.bind), values.list]);
 }
 
 /** Equal for requests of the same page of a table. */
 export const pageKey = (form: string, plan: PagePlan): string =>
-  [form, plan.offset, plan.limit, orderSql(plan), matchKey(plan)].join(' ');
+  [form, plan.offset, plan.limit, ...shownKey(plan), orderSql(plan), matchKey(plan)].join(' ');
+
+const shownKey = ({ columns }: PagePlan) => (columns ? [JSON.stringify([...columns].toSorted())] : []);

@@ -3,12 +3,12 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type Pools, run } from '../postgres/pools.ts';
 import { refuseUnreadable } from '../rows/as-of.ts';
-import type { Reading } from '../rows/reading.ts';
+import { type Reading, readsOthers } from '../rows/reading.ts';
 import { stale, type TableAccess, type TableRequest, withTable } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { CountCache, Counted } from './count-cache.ts';
-import type { PagePlan } from './filter.ts';
-import { type GridRequest, planGrid } from './grid-plan.ts';
+import { labelledTables, type PagePlan, type RowSelection } from './filter.ts';
+import { type GridRequest, namesLabels, planGrid } from './grid-plan.ts';
 import { type ListRequest, planList } from './list-plan.ts';
 import type { Body, PageCache } from './page-cache.ts';
 import type { PageLimiter } from './page-limiter.ts';
@@ -22,7 +22,10 @@ export type PageAccess = TableAccess & {
   pools: Pools;
   pages: PageState;
   /** Notes which indexes would serve a page, and plans with those that exist. */
-  indexing: { note(table: DeployedTable, plan: PagePlan): void; serve(table: DeployedTable, plan: PagePlan): PagePlan };
+  indexing: {
+    note(table: DeployedTable, plan: OrderedRows): void;
+    serve(table: DeployedTable, plan: PagePlan): PagePlan;
+  };
 };
 
 /** `asOf`: an instant in ISO 8601; today's rows without it. */
@@ -35,9 +38,16 @@ export function getGrid(
   request: PageRequest,
   model: GridRequest,
 ): Promise<Body> {
-  return withTable(access, call, request, 'view', (table, targets) =>
-    answerPage(access, 'grid', table, planGrid(table, model), { asOf: request.asOf, targets }),
-  );
+  const { asOf, includeLookups } = request;
+  const named = { ...request, includeTargets: namesLabels(model) };
+  return withTable(access, call, named, 'view', (table, targets) => {
+    const plan = planGrid(table, model, targets);
+    const labelled = labelledTables(
+      plan.filter,
+      plan.sorts.map(({ field }) => field),
+    );
+    return answerRows(access, grid, table, plan, { asOf, targets: includeLookups ? targets : undefined, labelled });
+  });
 }
 
 /** A page of the list, the same way. */
@@ -48,33 +58,58 @@ export function listRecords(
   query: ListRequest,
 ): Promise<Body> {
   return withTable(access, call, request, 'view', (table, targets) =>
-    answerPage(access, 'list', table, planList(table, query), { asOf: request.asOf, targets }),
+    answerRows(access, list, table, planList(table, query), { asOf: request.asOf, targets }),
   );
 }
 
-const writers = { grid: gridSql, list: listSql };
-type Form = keyof typeof writers;
+type OrderedRows = RowSelection & Pick<PagePlan, 'sorts'>;
 
-// From the cache while nothing has changed, else read; the limiter bounds the pages of large
-// tables.
-async function answerPage(
+/** A kind of answer about rows. */
+export type RowsAnswer<Plan extends OrderedRows> = {
+  /** Equal for plans with the same answer. */
+  key: (plan: Plan) => string;
+  /**
+   * The body of the answer; undefined when the table is not what its entry says. `isCounted`:
+   * counts of its rows are cached.
+   */
+  read: (
+    access: PageAccess,
+    table: DeployedTable,
+    plan: Plan,
+    reading: Reading,
+    isCounted: boolean,
+  ) => Promise<string | undefined>;
+};
+
+const pageAnswer = (form: string, write: typeof gridSql): RowsAnswer<PagePlan> => ({
+  key: (plan) => pageKey(form, plan),
+  read: (access, table, plan, reading, isCounted) => readPage(access, write, table, plan, reading, isCounted),
+});
+const grid = pageAnswer('grid', gridSql);
+const list = pageAnswer('list', listSql);
+
+/**
+ * The answer, from the cache while nothing has changed, else read; the limiter bounds the reading
+ * of large tables.
+ */
+export async function answerRows<Plan extends OrderedRows>(
   access: PageAccess,
-  form: Form,
+  { key, read }: RowsAnswer<Plan>,
   table: DeployedTable,
-  plan: PagePlan,
+  plan: Plan,
   reading: Reading,
 ): Promise<Body | typeof stale> {
   const { cache, counts, limiter } = access.pages;
   const isLarge = counts.isLarge(table);
   const isPresent = reading.asOf === undefined;
   if (isLarge && isPresent) access.indexing.note(table, plan);
-  // With lookups a page changes with other tables, too.
-  const found = isPresent && !reading.targets ? await cache.find(table, pageKey(form, plan)) : undefined;
+  // What is read from other tables changes with them, too.
+  const found = isPresent && !readsOthers(reading) ? await cache.find(table, key(plan)) : undefined;
   if (found?.isOutdated) return stale;
   if (found?.body) return found.body;
   const leave = isLarge ? await limiter.enter() : undefined;
   try {
-    const body = await readPage(access, form, table, plan, reading, isLarge && isPresent);
+    const body = await read(access, table, plan, reading, isLarge && isPresent && !reading.labelled);
     if (body === undefined) {
       await refuseUnreadable(access.pools.rows, table, reading);
       return stale;
@@ -90,13 +125,12 @@ async function answerPage(
 // the table is not what the statement was made for.
 async function readPage(
   { pools, pages: { counts }, indexing }: PageAccess,
-  form: Form,
+  write: typeof gridSql,
   table: DeployedTable,
   plan: PagePlan,
   reading: Reading,
   isCounted: boolean,
 ): Promise<string | undefined> {
-  const write = writers[form];
   if (!isCounted) return (await run<{ answer: string }>(pools.rows, write(table, plan, reading)))[0]?.answer;
   const served = indexing.serve(table, plan);
   const matches = matchKey(plan);

@@ -14,6 +14,22 @@ export type Field = {
   /** False when every live row has a value. */
   nullable: boolean;
   column?: Column;
+  /** Of a field that is the label of a reference (`labels.ts`). */
+  label?: Label;
+};
+
+/** How the label of a reference is found in the referenced table. */
+export type Label = {
+  /** The physical columns of the row that refer to the record. */
+  columns: string[];
+  /** Undefined when the caller may not view it: the label is null then. */
+  target?: DeployedTable;
+  /** The label as of an instant, an expression; of today without one. */
+  sqlAt: (at?: string) => string;
+  /** Joins the records of today to the row `row`, as `alias`, whose column `shown` is the label. */
+  joinSql: (row: string, alias: string) => string;
+  /** True in SQL when the row refers to a record whose display value meets the condition. */
+  existsSql: (condition: (shown: Field) => string) => string;
 };
 
 const system = (name: string, type: ValueType): Field => ({ name, sql: name, type, nullable: false });

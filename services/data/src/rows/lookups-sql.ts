@@ -12,7 +12,10 @@ import { rowsSql } from './as-of-sql.ts';
  * One column of a foreign key; without a target, a table that the caller may not view, its value is
  * null.
  */
-type Lookup = { name: string; target?: { table: DeployedTable; pairs: { own: Column; key: Column }[]; shown: Column } };
+export type Lookup = {
+  name: string;
+  target?: { table: DeployedTable; pairs: { own: Column; key: Column }[]; shown: Column };
+};
 
 /**
  * The column that stands for a record where others refer to it: the one that the definition
@@ -37,19 +40,25 @@ export function planLookups(
   table: Pick<DeployedTable, 'structure'>,
   targets: ReadonlyMap<number, DeployedTable>,
 ): Lookup[] {
-  const { structure } = table;
-  return structure.columns.flatMap((column) => {
-    const foreignKey = structure.foreign_keys.find(({ columns }) => columns.includes(column.lineage_id));
-    if (!foreignKey) return [];
-    const target = targets.get(foreignKey.target_table_id);
-    const shown = target && displayColumn(target.structure);
-    if (!target || !shown) return [{ name: column.name }];
-    const pairs = foreignKey.columns.map((lineage, i) => ({
-      own: getColumn(structure, lineage),
-      key: getColumn(target.structure, foreignKey.target_columns[i] as number),
-    }));
-    return [{ name: column.name, target: { table: target, pairs, shown } }];
-  });
+  return table.structure.columns.flatMap((column) => findLookup(table, column, targets) ?? []);
+}
+
+/** The lookup of one column; undefined when it is part of no foreign key. */
+export function findLookup(
+  { structure }: Pick<DeployedTable, 'structure'>,
+  column: Column,
+  targets: ReadonlyMap<number, DeployedTable>,
+): Lookup | undefined {
+  const foreignKey = structure.foreign_keys.find(({ columns }) => columns.includes(column.lineage_id));
+  if (!foreignKey) return undefined;
+  const target = targets.get(foreignKey.target_table_id);
+  const shown = target && displayColumn(target.structure);
+  if (!target || !shown) return { name: column.name };
+  const pairs = foreignKey.columns.map((lineage, i) => ({
+    own: getColumn(structure, lineage),
+    key: getColumn(target.structure, foreignKey.target_columns[i] as number),
+  }));
+  return { name: column.name, target: { table: target, pairs, shown } };
 }
 
 /** The columns that lookups show, by the names under which they show them. */

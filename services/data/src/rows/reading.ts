@@ -9,11 +9,18 @@ export type Reading = {
   asOf?: string;
   /** With lookups: the referenced tables that the caller may view, by id. */
   targets?: ReadonlyMap<number, DeployedTable>;
+  /** The names of the columns that records show, besides those of the system; all without it. */
+  columns?: ReadonlySet<string>;
+  /** The referenced tables whose labels the statement filters, sorts or groups by. */
+  labelled?: ReadonlySet<DeployedTable>;
 };
 
+/** Whether rows of other tables decide what is answered. */
+export const readsOthers = ({ targets, labelled }: Reading): boolean => targets !== undefined || labelled !== undefined;
+
 /** The tables that are read. */
-export const tablesOf = (table: DeployedTable, { targets }: Reading): Set<DeployedTable> =>
-  new Set([table, ...(targets?.values() ?? [])]);
+export const tablesOf = (table: DeployedTable, { targets, labelled }: Reading): Set<DeployedTable> =>
+  new Set([table, ...(targets?.values() ?? []), ...(labelled ?? [])]);
 
 /**
  * True in SQL while every table that is read is deployed as its entry says, and its history goes

@@ -13,10 +13,15 @@ import type { Reading } from './reading.ts';
  * The JSON object of the row in scope: system columns first, then the table's own in their order,
  * then `svc_lookups`.
  */
-export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind, lookups?: string): string {
+export function recordSql(
+  table: Pick<DeployedTable, 'structure'>,
+  bind: Bind,
+  { lookups, columns }: { lookups?: string } & Pick<Reading, 'columns'> = {},
+): string {
   const { exact_numbers } = table.structure;
   const parts: string[] = [];
   for (const { name, sql, type, nullable, column } of fieldsOf(table).values()) {
+    if (column && columns?.has(name) === false) continue;
     const label = `${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`;
     // The numbers of system columns fit into a double.
     const value = type.jsonSql(sql, column && exact_numbers);
@@ -40,20 +45,26 @@ const startsByStructure = new WeakMap<object, RecordStart>();
 
 /**
  * The start of a statement over rows called `row`: its values so far, the expression of the record,
- * and that of the instant if there is one. Written once for a table; with lookups each time.
+ * and that of the instant if there is one. Written once for a table; with lookups or some of the
+ * columns each time.
  */
 export function startWithRecord(
   table: Pick<DeployedTable, 'structure'>,
-  { asOf, targets }: Reading,
+  { asOf, targets, columns }: Reading,
   row: string,
 ): RecordStart & { at: string | undefined } {
   const instant = ({ bind }: Values) => (asOf === undefined ? undefined : bind(asOf, 'timestamptz'));
-  if (targets) {
+  if (targets || columns) {
     const values = new Values();
     const at = instant(values);
-    const lookups = planLookups(table, targets);
-    const record = recordSql(table, values.bind, lookupsSql(lookups, row, at, values.bind));
-    return { values, record, maxBytes: maxRecordBytes(table, displayedColumns(lookups)), at };
+    const isShown = ({ name }: { name: string }) => columns === undefined || columns.has(name);
+    const lookups = targets && planLookups(table, targets).filter(isShown);
+    const record = recordSql(table, values.bind, {
+      ...(lookups && { lookups: lookupsSql(lookups, row, at, values.bind) }),
+      columns,
+    });
+    const shown = { structure: { ...table.structure, columns: table.structure.columns.filter(isShown) } };
+    return { values, record, maxBytes: maxRecordBytes(shown, displayedColumns(lookups ?? [])), at };
   }
   let known = startsByStructure.get(table.structure);
   if (!known) {

@@ -15,12 +15,18 @@ export type TableAccess = { catalogue: Catalogue; rights: Rights };
 
 /**
  * The table that a request is about, and how its records are shown: decimals and bigints as
- * strings, with the records that they refer to.
+ * strings, with the records that they refer to. `includeTargets`: the referenced tables are opened
+ * without showing lookups.
  */
-export type TableRequest = TableReference & { exactNumbers?: boolean; includeLookups?: boolean };
+export type TableRequest = TableReference & {
+  exactNumbers?: boolean;
+  includeLookups?: boolean;
+  includeTargets?: boolean;
+};
 
 /**
- * The referenced tables that the caller may view, by id; undefined when no lookups were requested.
+ * The referenced tables that the caller may view, by id; undefined when the request doesn't need
+ * them.
  */
 export type LookupTargets = ReadonlyMap<number, DeployedTable> | undefined;
 
@@ -45,7 +51,8 @@ export async function withTable<T>(
   work: (table: DeployedTable, targets: LookupTargets) => Promise<T | typeof stale>,
 ): Promise<T> {
   const { accountId } = call;
-  const lookups = request.includeLookups ? lookupTables : noTables;
+  const needsTargets = request.includeLookups || request.includeTargets;
+  const lookups = needsTargets ? lookupTables : noTables;
   let table = await catalogue.get(accountId, request);
   let others = await catalogue.findAll(accountId, lookups(table));
   for (let attempt = 1; ; attempt += 1) {
@@ -53,7 +60,7 @@ export async function withTable<T>(
     try {
       await requireRightOn({ rights }, call, action, table);
       requireSameTable(request, table);
-      const targets = request.includeLookups ? await visible(rights, call, others) : undefined;
+      const targets = needsTargets ? await visible(rights, call, others) : undefined;
       const result = await (request.exactNumbers
         ? work(exact(table), targets && allExact(targets))
         : work(table, targets));

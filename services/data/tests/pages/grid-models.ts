@@ -141,8 +141,7 @@ const combined = (simple: fc.Arbitrary<{ filterType: string }>) =>
     ),
   );
 
-const named = (name: keyof typeof kinds, ...filters: fc.Arbitrary<unknown>[]) =>
-  fc.tuple(fc.constant(name), fc.oneof(...filters));
+const named = (name: string, ...filters: fc.Arbitrary<unknown>[]) => fc.tuple(fc.constant(name), fc.oneof(...filters));
 
 const filters = [
   named('svc_sk', combined(number)),
@@ -176,12 +175,15 @@ const sort = fc.oneof(
   }),
 );
 
+const filterModelOf = (entries: fc.Arbitrary<[string, unknown]>[]): fc.Arbitrary<Model['filterModel']> =>
+  fc
+    // Few columns at a time, so that some rows match.
+    .uniqueArray(fc.oneof(...entries), { maxLength: 3, selector: ([name]) => name })
+    .map((chosen) => Object.fromEntries(chosen) as Model['filterModel']);
+
 const modelOf = (entries: fc.Arbitrary<[string, unknown]>[]): fc.Arbitrary<Model> =>
   fc.record({
-    // Few columns at a time, so that some rows match.
-    filterModel: fc
-      .uniqueArray(fc.oneof(...entries), { maxLength: 3, selector: ([name]) => name })
-      .map((chosen) => Object.fromEntries(chosen) as Model['filterModel']),
+    filterModel: filterModelOf(entries),
     sortModel: fc.uniqueArray(sort, { maxLength: 4, selector: ({ colId }) => colId }),
   });
 
@@ -190,3 +192,11 @@ export const communityModel = modelOf(filters);
 
 /** All of them. */
 export const anyModel = modelOf([...filters, ...sets]);
+
+/** Filter models that name texts besides, by column or label. */
+export const filterModelWith = (names: readonly string[]): fc.Arbitrary<Model['filterModel']> =>
+  filterModelOf([
+    ...filters,
+    ...sets,
+    ...names.flatMap((name) => [named(name, combined(text)), named(name, set(texts))]),
+  ]);

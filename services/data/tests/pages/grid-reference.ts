@@ -15,7 +15,7 @@ export type Model = {
 const shown = (value: Any) => (value === null ? null : String(value));
 // PostgreSQL folds character by character; JavaScript makes two characters of this one, so AG Grid
 // does not find İstanbul by "istanbul".
-const lower = (value: Any) => String(value).replaceAll('İ', 'i').toLowerCase();
+export const lower = (value: Any) => String(value).replaceAll('İ', 'i').toLowerCase();
 const isBlank = (value: Any, kind: Kind) => value === null || (kind === 'text' && value.trim() === '');
 
 function matches(value: Any, kind: Kind, filter: Any): boolean {
@@ -77,7 +77,8 @@ function matchesOrder(x: Any, { type }: Any, from: Any, to: Any): boolean {
 
 const points = (text: string) => Array.from(text, (character) => character.codePointAt(0) as number);
 
-function compare(a: Any, b: Any): number {
+/** No value before every value; texts by code point. */
+export function compare(a: Any, b: Any): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
   if (typeof a !== 'string') return a < b ? -1 : a > b ? 1 : 0;
   const [x, y] = [points(a), points(b)];

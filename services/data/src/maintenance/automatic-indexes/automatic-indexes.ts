@@ -8,7 +8,7 @@ import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { findSqlState, isTransient } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
-import type { PagePlan } from '../../pages/filter.ts';
+import type { PagePlan, RowSelection } from '../../pages/filter.ts';
 import { tryLockIndexing, unlockSession } from '../../postgres/advisory-locks.ts';
 import { cancelWhenBlocking } from '../../postgres/cancel-when-blocking.ts';
 import { gridIndexPath, tableName } from '../../sql/identifiers.ts';
@@ -70,7 +70,7 @@ export class Indexing {
   }
 
   /** Records which indexes would have served a page. */
-  note(table: DeployedTable, plan: PagePlan): void {
+  note(table: DeployedTable, plan: RowSelection & Pick<PagePlan, 'sorts'>): void {
     if (this.sizes.find(table) < this.rules.minRows) return;
     if (this.requests.isEmpty) this.schedule(soonMs);
     for (const index of indexesFor(plan)) this.requests.add(table, index);

@@ -1,6 +1,14 @@
 // The indexes that make pages of large tables fast, and which of them a page would use. Pure.
 
-import { type Filter, isTextSearch, type PagePlan, type Sort, type Test, testsOf } from '../../pages/filter.ts';
+import {
+  type Filter,
+  isTextSearch,
+  type PagePlan,
+  type RowSelection,
+  type Sort,
+  type Test,
+  testsOf,
+} from '../../pages/filter.ts';
 import { directionSql, foldedSql } from '../../pages/filter-sql.ts';
 import { type Field, fieldsOf, systemFields } from '../../rows/fields.ts';
 import { gridIndexName, gridStatisticsName, tableName } from '../../sql/identifiers.ts';
@@ -29,6 +37,7 @@ const maxTextLength = 600;
 
 /** Whether such an index is possible. */
 export function isPossible({ field, kind, equal }: GridIndex): boolean {
+  if (field.label) return false;
   if (kind === 'words') return field.type.family === 'text' && field.column !== undefined;
   const lengths = [field, ...(equal ? [equal] : [])].map(lengthOf);
   return lengths.reduce((sum, length) => sum + length, 0) <= maxTextLength;
@@ -42,7 +51,7 @@ function lengthOf({ type, column }: Field): number {
 }
 
 /** The indexes that would serve this page. */
-export function indexesFor({ filter, sorts, includeDeleted }: PagePlan): GridIndex[] {
+export function indexesFor({ filter, sorts, includeDeleted }: RowSelection & Pick<PagePlan, 'sorts'>): GridIndex[] {
   if (includeDeleted) return [];
   const order = orderOf(sorts);
   const pairs = order
@@ -50,10 +59,17 @@ export function indexesFor({ filter, sorts, includeDeleted }: PagePlan): GridInd
     : [];
   const possible = pairs.filter(({ pair }) => isPossible(pair));
   const paired = new Set(possible.map(({ each }) => each.test));
-  const single = testsOf(filter).filter(({ test }) => !paired.has(test));
+  const single = indexableTests(filter).filter(({ test }) => !paired.has(test));
   const orders = order && possible.length === 0 ? [order] : [];
   const wanted = [...possible.map(({ pair }) => pair), ...orders, ...single.flatMap(indexFor)];
   return [...new Map(wanted.map((index) => [nameOf(index), index])).values()].filter(isPossible);
+}
+
+// Where one of several conditions is on a label, no index finds the rows of them all.
+function indexableTests(filter: Filter): FieldTest[] {
+  if ('all' in filter) return filter.all.flatMap(indexableTests);
+  const tests = testsOf(filter);
+  return 'any' in filter && tests.some(({ field }) => field.label) ? [] : tests;
 }
 
 /** The same index, or the index of a single column that holds the same rows in the same order. */
@@ -73,7 +89,7 @@ export function equalitiesOf(filter: Filter): FieldTest[] {
 
 /** The index that gives the order of a page; undefined when there can be none. */
 export function orderOf([first]: Sort[]): GridIndex | undefined {
-  if (first?.absolute) return undefined;
+  if (first?.absolute || first?.field.label) return undefined;
   return { field: first?.field ?? last, kind: first?.direction === 'desc' ? 'descending' : 'ascending' };
 }
 
