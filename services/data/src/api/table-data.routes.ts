@@ -48,8 +48,8 @@ function answerText({ body, etag }: Answer, response: Response, status?: 201): J
   return new JsonText(body, status);
 }
 
-// Whether decimals and bigints are shown as strings: the parameter or the header is enough.
-function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
+/** Whether decimals and bigints are shown as strings: the parameter or the header is enough. */
+export function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
   const header = headers['exact-numbers'];
   if (header !== undefined && header !== 'true' && header !== 'false')
     throw new ServiceError('bad_request', {
