@@ -149,31 +149,43 @@ function cellSql(column: Column, x: string, isExact: boolean | undefined): strin
   return [`case when ${x} is null then 'null' end`, typeOf(column).jsonSql(x, isExact)];
 }
 
-function rowSql({ key, compared, left, right }: DifferencePlan, bind: Bind): string {
-  const { exact_numbers: isExact } = right.table.structure;
-  const keys = key.flatMap(({ right: column }, i) => [
+type Shown = Pick<DifferencePlan, 'key' | 'compared' | 'left' | 'right'>;
+
+/** The JSON object of the key of a row that differs. */
+export function keySql({ key, right }: Shown, bind: Bind): string {
+  const cells = key.flatMap(({ right: column }, i) => [
     i === 0 ? `''` : `','`,
     label(column.name, bind),
     `':'`,
-    ...cellSql(column, comparedColumn('key', column), isExact),
+    ...cellSql(column, comparedColumn('key', column), right.table.structure.exact_numbers),
   ]);
+  return concatSql([`'{'`, ...cells, `'}'`]);
+}
+
+/** The JSON object of its values on both sides, where they differ. */
+export function cellsSql({ compared, left, right }: Shown, bind: Bind): string {
+  if (compared.length === 0) return `'{}'`;
   const cells = compared.map((pair) => {
     const json = concatSql([
       label(pair.right.name, bind),
       `':{"from":'`,
       ...cellSql(pair.left, comparedColumn('left', pair.right), left.table.structure.exact_numbers),
       `',"to":'`,
-      ...cellSql(pair.right, comparedColumn('right', pair.right), isExact),
+      ...cellSql(pair.right, comparedColumn('right', pair.right), right.table.structure.exact_numbers),
       `'}'`,
     ]);
     return `case when ${differsIn(pair)} then ${json} end`;
   });
+  return `'{' || array_to_string(array[${cells.join(', ')}], ',') || '}'`;
+}
+
+function rowSql(plan: DifferencePlan, bind: Bind): string {
   return concatSql([
-    `'{"kind":"' || kind || '","key":{'`,
-    ...(key.length === 0 ? [`'"svc_sk":' || coalesce(id_left, id_right)`] : keys),
-    `'},"id_left":' || coalesce(id_left::text, 'null') || ',"id_right":' || coalesce(id_right::text, 'null') || ',"cells":{'`,
-    cells.length === 0 ? `''` : `array_to_string(array[${cells.join(', ')}], ',')`,
-    `'}}'`,
+    `'{"kind":"' || kind || '","key":'`,
+    plan.key.length === 0 ? `'{"svc_sk":' || coalesce(id_left, id_right) || '}'` : keySql(plan, bind),
+    `',"id_left":' || coalesce(id_left::text, 'null') || ',"id_right":' || coalesce(id_right::text, 'null') || ',"cells":'`,
+    cellsSql(plan, bind),
+    `'}'`,
   ]);
 }
 
