@@ -167,7 +167,7 @@ export class Neighbours {
     BulkRead: (call, request) => this.bulkRead(call, request),
   });
 
-  /** The windows of changes of dry runs that were requested, in order; an answer is cut into chunks. */
+  /** The windows of changes of dry runs that were requested, in order. */
   readonly changesRead: unknown[] = [];
 
   private async *readChanges(request: { load_id?: string }) {

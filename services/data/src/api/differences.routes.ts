@@ -111,7 +111,7 @@ export function differenceRoutes(access: CompareAccess): Route[] {
       operationId: 'compareRows',
       tag,
       summary: 'Compare the rows of a table with those of another instant or branch',
-      example: { table_definition_id: 12, left: {}, right: {}, startRow: 0, endRow: 100 },
+      example: { table_definition_id: 12, left: { as_of: '2026-01-01T00:00:00Z' }, right: {}, startRow: 0, endRow: 2 },
       description:
         'Rows are matched by primary key; without one by `svc_sk`, when both sides are on one branch. Columns have the names of the right side. ' +
         'The rows are in the order of their key. `endRow` is exclusive (docs/how-to/compare-rows.md).',

@@ -19,9 +19,9 @@ type Access = TableAccess & { pools: Pools };
 type Opened<T> = { result: T | typeof stale };
 
 /**
- * Runs `work` with both sides, once the caller may view the named table and those of the sides: 403,
- * or 404 where the branch of a side has no such table. When `work` returns `stale`, the table that
- * has changed is read again, and `work` runs again.
+ * Runs `work` with both sides, once the caller may view the named table and those of the sides:
+ * 403, or 404 where the branch of a side has no such table. When `work` returns `stale`, the table
+ * that has changed is read again, and `work` runs again.
  */
 export function withSides<T>(
   access: Access,

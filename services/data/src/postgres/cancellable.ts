@@ -4,7 +4,8 @@ import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { Statement } from '../sql/statement.ts';
 import { type Pools, runOn } from './pools.ts';
 
-// Hashes and sorts of a million rows; few of these statements run at once (`pages/page-limiter.ts`).
+// Hashes and sorts of a million rows; few of these statements run at once
+// (`pages/page-limiter.ts`).
 const workMemory = '64MB';
 
 /**

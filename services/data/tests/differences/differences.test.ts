@@ -156,7 +156,7 @@ describe('two branches', () => {
 });
 
 describe('two instants of a table', () => {
-  it('differ by key also where a row was deleted and made anew', async () => {
+  it('differ by key also where a row was deleted and created again', async () => {
     const table = await givenTable([codeColumn, { name: 'name', length: 20 }]);
     const { svc_sk: old } = await create(net, table, { code: 'A', name: 'one' });
     await create(net, table, { code: 'B', name: 'same' });
@@ -356,10 +356,10 @@ it('random writes on two branches differ as a plain comparison of their rows say
     }
     await edit(net, table, edits);
     if (random(4) === 0) {
-      const [gone] = await net.query(
+      const [deleted] = await net.query(
         `select svc_sk from b_${table === main.id ? 1 : 2}.t_${main.id} where svc_is_deleted order by random() limit 1`,
       );
-      if (gone) await restore(net.call, table, [Number(gone.svc_sk)]);
+      if (deleted) await restore(net.call, table, [Number(deleted.svc_sk)]);
     }
     instants.push(await now());
   }
