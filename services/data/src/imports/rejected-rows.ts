@@ -40,8 +40,8 @@ function copySql(columns: number, { accountId, loadId }: LoadName): string {
 }
 
 /**
- * Deletes what loads older than a day have rejected or, in dry runs, would have changed, and results
- * older than 30 days.
+ * Deletes what loads older than a day have rejected or, in dry runs, would have changed, and
+ * results older than 30 days.
  */
 export async function sweepLoads(sql: Sql): Promise<void> {
   for (const kept of ['rejected_block', 'rejected_row', 'changed_block'])

@@ -304,6 +304,37 @@ describe('rights', () => {
   });
 });
 
+it('a comparison goes on with tables that were deployed since they were last read', async () => {
+  const { main, copy } = await givenCopy(net, rows);
+  await edit(net, copy.id, { A: { size: 10 } });
+  for (const deployed of [[main.id], [copy.id], [main.id, copy.id]])
+    for (const sides of [
+      [{}, { branch_id: 2 }],
+      [{ branch_id: 2 }, { branch_id: 2 }],
+      [{ branch_id: 2 }, {}],
+    ] as const) {
+      const revise = `update deployed_table set revision = nextval('deployed_revision') where table_definition_id = any($1)`;
+      await net.query(revise, [deployed]);
+      const { status, body } = await compare(net.call, main.id, ...sides);
+      expect([status, body.rowCount]).toEqual([200, 'branch_id' in sides[0] === 'branch_id' in sides[1] ? 0 : 1]);
+    }
+});
+
+it('tables of 200 columns are compared, and their changes listed', async () => {
+  const columns = Array.from({ length: 200 }, (_, n) => ({ name: `column_${n}`, length: 5, is_primary_key: n < 31 }));
+  const record = (text: string) =>
+    Object.fromEntries(columns.map(({ name, is_primary_key }) => [name, is_primary_key ? 'k' : text]));
+  const table = await givenTable(columns);
+  const { svc_sk: id } = await create(net, table, record('a'));
+  const before = await now();
+  await patch(net.call, table, id, record('b'));
+  const [row] = (await compare(net.call, table, { as_of: before }, {})).body.rows;
+  expect([Object.keys(row.key), Object.keys(row.cells)].map(({ length }) => length)).toEqual([31, 169]);
+  const { data } = (await net.call('GET', `/api/v1/table_data/changes?table_definition_id=${table}&column=column_199`))
+    .body;
+  expect(data.map(({ cells }: { cells: object }) => Object.keys(cells).length)).toEqual([169, 200]);
+});
+
 it('a comparison is cancelled when its caller leaves', async () => {
   const { main } = await givenCopy(net, rows);
   await compare(net.call, main.id, {}, { branch_id: 2 });

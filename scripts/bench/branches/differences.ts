@@ -1,9 +1,9 @@
 // Compares two instants of a large table of which a hundredth was changed, and two branches of it,
 // and reads its activity.
 import type { Api } from '@almanac/api-client/api';
-import { median } from './measuring/quantiles.ts';
-import { deployCategories, deployProducts, importFile } from './tables/imports.ts';
-import { makeChangedCsv, makeCsv } from './tables/rows.ts';
+import { median } from '../measuring/quantiles.ts';
+import { deployCategories, deployProducts, importFile } from '../tables/imports.ts';
+import { makeChangedCsv, makeCsv } from '../tables/rows.ts';
 
 type Given = { api: Api; rows: number; rounds: number; say(text: string): void };
 type Made = { id: number };
