@@ -103,6 +103,16 @@ describe('a dry run', () => {
     const seed = Date.now() % 1_000_000;
     console.log(`seed ${seed}`);
     const random = randomOf(seed);
+    // The last row of the first block, and the first of the next.
+    const [first] = await net.query(
+      'select created + updated + deleted as n from changed_block where load_id = $1 and number = 0',
+      [load_id],
+    );
+    const changed = rows.filter((row) => kindOf(row) !== 'unchanged').map(code);
+    for (const start_row of [Number(first?.n) - 1, Number(first?.n)]) {
+      const found = await read(load_id, { start_row, end_row: start_row + 1 });
+      expect(found.rows.map(({ key }: { key: { code: string } }) => key.code)).toEqual([changed[start_row]]);
+    }
     for (let n = 0; n < 40; n += 1) {
       const kind = ['', 'created', 'updated', 'deleted'][random(4)] as string;
       const start_row = random(3_700);
