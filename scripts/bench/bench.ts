@@ -8,6 +8,8 @@ import { parseArgs } from 'node:util';
 import { printPageTimes, timePages } from './any-column.ts';
 import { openBareDatabase } from './bare/bare-database.ts';
 import { startBareServer } from './bare/bare-side.ts';
+import { printDifferences, timeDifferences } from './branches/differences.ts';
+import { printMerges, timeMerges } from './branches/merge.ts';
 import { compareBulk, printBulk } from './bulk.ts';
 import { type Comparison, compare, connections, type Sides } from './compare.ts';
 import { printDefinitions, timeDefinitions } from './definitions.ts';
@@ -18,7 +20,6 @@ import { measureIdle } from './idle.ts';
 import { makeLargeTables } from './large-tables.ts';
 import { startProduct } from './measuring/product.ts';
 import { measureMemory } from './memory.ts';
-import { printMerges, timeMerges } from './merge.ts';
 import { type Operation, pageOperations, rowOperations } from './operations.ts';
 import { printComparison, printGateway } from './report.ts';
 import { measureUpdates } from './updates.ts';
@@ -42,6 +43,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
     formats     files of each format, exported and imported: the memory they take
     definitions listing, comparing, deploying and promoting the definitions of an account that has many
     merge       copying a table to a branch with its rows, and merging a tenth of them back, changed
+    differences comparing two instants of a table of which a hundredth was changed, and two branches; its activity
     growth      a few calls, before and after there are thousands of accounts, users and tables`;
 
 const sizes = {
@@ -76,6 +78,7 @@ const parts = [
   'formats',
   'definitions',
   'merge',
+  'differences',
   'growth',
 ] as const;
 type Part = (typeof parts)[number];
@@ -142,6 +145,8 @@ try {
     printDefinitions(await timeDefinitions(product.api, size.definitions, say), size.definitions, say);
   if (wants('merge'))
     printMerges(await timeMerges({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
+  if (wants('differences'))
+    printDifferences(await timeDifferences({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
   if (wants('growth')) await measureGrowth(product, size.growth, say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();

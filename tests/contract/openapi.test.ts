@@ -85,7 +85,10 @@ describe('the OpenAPI document', () => {
     delete answers['DELETE /api/v1/branches/set_current_branch'];
     expect(
       Object.entries(answers).filter(
-        ([line]) => !/\/table_data\/(grid|values|position|groups|delete_records|restore_records|batch)$/.test(line),
+        ([line]) =>
+          !/\/table_data\/(grid|values|position|groups|delete_records|restore_records|batch|diff|changes|timeline)$/.test(
+            line,
+          ),
       ),
     ).toEqual([]);
   });
@@ -115,6 +118,10 @@ describe('the OpenAPI document', () => {
     await api.post(`/table_data/${record.svc_sk}/revert`, { table_definition_id, version: 1 });
     await api.get(`/table_data/${record.svc_sk}/history?table_definition_id=${table.id}`);
     await api.get(`/table_data?table_definition_id=${table.id}&as_of=${record.svc_updated_at}`);
+    const sides = { left: { as_of: record.svc_updated_at }, right: {} };
+    await api.post('/table_data/diff', { table_definition_id, ...sides, startRow: 0, endRow: 10 });
+    await api.get(`/table_data/changes?table_definition_id=${table.id}`);
+    await api.get(`/table_data/timeline?table_definition_id=${table.id}`);
 
     for (const path of [
       '/table_definitions',

@@ -36,5 +36,7 @@ export const limits = {
   perPageDefault: 100,
   perPageMaximum: 1000,
   gridRows: 1000,
+  /** Of a timeline in one answer. */
+  timelineBuckets: 1000,
   int4: 2_147_483_647,
 } as const;

@@ -14,6 +14,7 @@ import { bulkRead } from './exports/bulk-read.ts';
 import { bulkLoad } from './imports/bulk-load.ts';
 import { cancelLoad } from './imports/cancel-load.ts';
 import { checkColumnSources } from './imports/check-sources.ts';
+import { readLoadChanges } from './imports/dry-run-changes.ts';
 import { readRejectedRows } from './imports/rejected-rows.ts';
 import { mergeRows } from './merges/merge-rows.ts';
 import { countRows, getDeployedTable } from './tables/deployed-tables.ts';
@@ -31,6 +32,7 @@ const callers = {
   CheckColumnSources: ['jobs'],
   CancelLoad: ['jobs', 'operator'],
   ReadRejectedRows: ['jobs', 'operator'],
+  ReadLoadChanges: ['jobs', 'operator'],
   BulkRead: ['jobs', 'operator'],
   MergeRows: ['metadata'],
   PlaceAccount: ['operator'],
@@ -84,6 +86,10 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     ReadRejectedRows: async function* (call, { load_id }, signal) {
       const { context } = await clusters.locate(call.accountId);
       for await (const chunk of readRejectedRows(context, call, load_id, signal)) yield { chunk };
+    },
+    ReadLoadChanges: async function* (call, { load_id: loadId, kind, start_row: startRow, end_row: endRow }) {
+      const { context } = await clusters.locate(call.accountId);
+      for (const chunk of await readLoadChanges(context, call, { loadId, kind, startRow, endRow })) yield { chunk };
     },
     BulkRead: async function* (call, request, signal) {
       const { context } = await clusters.locate(call.accountId);

@@ -20,7 +20,13 @@ export type JobsContext = {
   metadata: Pick<RpcClient<'metadata'>, 'GetBranch' | 'GetTableDefinition' | 'ListTablePlaces'>;
   data: Pick<
     RpcClient<'data'>,
-    'GetDeployedTable' | 'CheckColumnSources' | 'BulkLoad' | 'CancelLoad' | 'BulkRead' | 'ReadRejectedRows'
+    | 'GetDeployedTable'
+    | 'CheckColumnSources'
+    | 'BulkLoad'
+    | 'CancelLoad'
+    | 'BulkRead'
+    | 'ReadRejectedRows'
+    | 'ReadLoadChanges'
   >;
   work: JobsConfig['work'];
   /** Undefined: no transport is configured, so mails stay queued. */

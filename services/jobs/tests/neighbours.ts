@@ -163,8 +163,22 @@ export class Neighbours {
       return result;
     },
     ReadRejectedRows: (_call, { load_id }) => this.readRejected(load_id),
+    ReadLoadChanges: (_call, request) => this.readChanges(request),
     BulkRead: (call, request) => this.bulkRead(call, request),
   });
+
+  /** The windows of changes of dry runs that were requested, in order. */
+  readonly changesRead: unknown[] = [];
+
+  private async *readChanges(request: { load_id?: string }) {
+    this.changesRead.push(request);
+    if (!this.results.has(request.load_id ?? ''))
+      throw new ServiceError('not_found', { code: 'not_found', message: 'The load is not known.' });
+    const rows = [{ kind: 'created', key: { code: 'DE' }, id: null, cells: { name: { from: null, to: 'Ä' } } }];
+    const counts = { created: 1, updated: 0, deleted: 0 };
+    for (const byte of Buffer.from(JSON.stringify({ rows, rowCount: 1, counts, truncated: false })))
+      yield { chunk: Buffer.from([byte]) };
+  }
 
   private async *readRejected(loadId: string) {
     const result = this.results.get(loadId) as

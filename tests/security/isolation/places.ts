@@ -116,7 +116,8 @@ export function kindsAt(place: Place): Kind[] | undefined {
     return ['service user'];
   if (where === 'path') return inPaths[segmentBefore(place)];
   const list = operation.path.split('/').at(-1) as string;
-  const named = list === 'audit_events' && name === 'user_id' ? 'acting user' : byName[name];
+  const isActor = name === 'user_id' && (list === 'audit_events' || list === 'changes');
+  const named = isActor ? 'acting user' : byName[name];
   const kind = where === 'filter' && name === 'id' ? (inPaths[list]?.[0] ?? onlyInLists[list]) : named;
   return kind && [kind];
 }
@@ -135,10 +136,10 @@ export function unusedDeclarations(places: Place[]): string[] {
  * The other identifiers that a place needs: a key belongs to a branch, and a branch beside a key
  * names a table.
  */
-export function companionsOf({ operation: { path }, where, name }: Place, kind: Kind): Record<string, Kind> {
+export function companionsOf({ operation: { path }, where, name, steps }: Place, kind: Kind): Record<string, Kind> {
   if (where === 'path' && kind === 'table definition key') return { branch_id: 'main branch' };
   if (name === 'branch_id' && path.startsWith('/table_definitions/{id}')) return { id: 'key of both' };
-  if (name === 'branch_id' && takesTableKey(path)) return { table_definition_key: 'key of both' };
+  if (name === 'branch_id' && steps.length < 2 && takesTableKey(path)) return { table_definition_key: 'key of both' };
   if (name === 'table_definition_key' && takesTableKey(path)) return { branch_id: 'main branch' };
   return {};
 }

@@ -302,6 +302,13 @@ export const probes: Record<string, Probe> = {
   'GET /table_data/{id}/history': reads(
     ({ tableId, rowId }) => `/table_data/${rowId}/history?table_definition_id=${tableId}`,
   ),
+  'POST /table_data/diff': sends(
+    () => '/table_data/diff',
+    200,
+    ({ tableId }) => ({ table_definition_id: tableId, startRow: 0, endRow: 10 }),
+  ),
+  'GET /table_data/changes': reads(({ tableId }) => `/table_data/changes?table_definition_id=${tableId}`),
+  'GET /table_data/timeline': reads(({ tableId }) => `/table_data/timeline?table_definition_id=${tableId}`),
   'POST /table_data': sends(
     () => '/table_data',
     422,
@@ -363,6 +370,10 @@ export const probes: Record<string, Probe> = {
     ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/file`,
     422, // it is completed
     () => 'code\nC\n',
+  ),
+  'GET /imports/{id}/tables/{table_id}/changes': reads(
+    ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/changes`,
+    422, // it is no dry run
   ),
   'POST /imports/{id}/upload_complete': sends(({ importId }) => `/imports/${importId}/upload_complete`, 422),
   'POST /imports/{id}/complete': sends(({ importId }) => `/imports/${importId}/complete`, 422),

@@ -93,6 +93,7 @@ describe('gRPC between services', () => {
       yield { chunk: Buffer.from('a') };
       throw new ServiceError('not_found', { code: 'not_found', message: 'no such table' });
     },
+    ReadLoadChanges: async function* () {},
     BulkRead: async function* (_call, _request, signal) {
       try {
         for (let i = 0; i < 100_000 && !signal.aborted; i++) {

@@ -1,7 +1,7 @@
 // Calls every operation of the OpenAPI document once, as its examples say, and records what was
 // sent and answered. The examples in the document are such a record (npm run examples);
 // tests/contract makes another one, and compares them.
-import { type Api, upload } from '@almanac/api-client/api';
+import { type Api, poll, upload } from '@almanac/api-client/api';
 import { type Application, signInMachine } from '@almanac/api-client/sign-in';
 import { deployTable, givenAccount, mainBranchId } from './builders.ts';
 
@@ -179,10 +179,24 @@ class World {
     if (name === 'secret_id') return this.made(`/oauth_applications/${id}/secrets`, {});
     const { table_definition_id, oauth_application_id } = this.ids;
     if (name === 'token_id') return this.made(`/users/${id}/refresh_tokens`, { oauth_application_id });
-    return this.made(path.replace(/\/\{table_id\}.*/, '').replace('{id}', String(id)), {
-      table_definition_id,
-      pattern: 'incremental',
-    });
+    const tables = path.replace(/\/\{table_id\}.*/, '').replace('{id}', String(id));
+    if (path.endsWith('/changes')) return this.dryRun(tables);
+    return this.made(tables, { table_definition_id, pattern: 'incremental' });
+  }
+
+  /** An import table whose dry run has ended. */
+  private async dryRun(tables: string): Promise<number> {
+    const { table_definition_id } = this.ids;
+    const options = { pattern: 'incremental', dry_run: true };
+    const table = await this.api.post(tables, { table_definition_id, ...options });
+    await upload(table.upload_url, csv);
+    const of = tables.replace('/tables', '');
+    await this.api.post(`${of}/upload_complete`);
+    await poll(
+      () => this.api.get<{ status: string }>(of),
+      ({ status }) => status === 'completed',
+    );
+    return table.id;
   }
 
   /** The body with ids of this world; each gets a new row, a deleted one where one is restored. */

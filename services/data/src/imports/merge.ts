@@ -13,6 +13,7 @@ import { catalogueSql, notDeployed } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { type Rejected, rejectRows } from './checks/reject-rows.ts';
 import { keepReferencedKeysSql, linkLiveRowsSql } from './checks/rejected-keys-sql.ts';
+import { type ChangedBlock, keepChanges, readChanges } from './dry-run-changes.ts';
 import { type FreshTable, planFreshTable } from './fresh-table.ts';
 import { type Counts, findResult, type LoadResult, zeroCounts } from './load-result.ts';
 import * as merge from './merge-sql.ts';
@@ -145,9 +146,12 @@ export class Merge {
     await sql('savepoint merge');
     const deleteMissing = (stamp: merge.Stamp) =>
       deletes ? merge.deleteMissingSql(table, staging.name, plan, stamp, keys) : undefined;
-    const counts = await this.merge(table, plan, isEmpty, staging.rows - rejected, deleteMissing);
+    const { counts, changes } = await this.merge(table, plan, isEmpty, staging.rows - rejected, deleteMissing);
     // Constraints have checked every row by now; a dry run ends here.
-    if (options.dryRun) await sql('rollback to savepoint merge');
+    if (options.dryRun) {
+      await sql('rollback to savepoint merge');
+      await keepChanges(sql, { accountId: this.call.accountId, loadId: options.loadId }, changes);
+    }
     const errors = [
       ...(unreadableKeys > 0 ? [keylessMessage(unreadableKeys)] : []),
       ...(referenced > 0 ? [referencedMessage(referenced)] : []),
@@ -179,7 +183,7 @@ export class Merge {
     isEmpty: boolean,
     rows: number,
     deleteMissing: (stamp: merge.Stamp) => Statement | undefined,
-  ): Promise<Counts> {
+  ): Promise<{ counts: Counts; changes: ChangedBlock[] }> {
     const { name } = this.staging;
     const { actor, channel, requestId } = originOf(this.call, 'import');
     const { rows: clock } = await this.query(writeTime.stampSql(table));
@@ -197,7 +201,12 @@ export class Merge {
       isAllNew || plan.codePosition === undefined ? 0 : await count(merge.deleteNamedSql(table, name, plan, stamp));
     const missing = await count(deleteMissing(stamp));
     if (inserted + updated + named + missing > 0) await this.keepRequest(table, stamp, requestId);
-    return { inserted, updated, deleted: named + missing, unchanged: rows - inserted - updated - named };
+    // A dry run is rolled back with all that it wrote, so its changes wait outside of the database.
+    const changes = this.options.dryRun ? await readChanges(this.sql, table, fresh?.table ?? table, stamp.at) : [];
+    return {
+      counts: { inserted, updated, deleted: named + missing, unchanged: rows - inserted - updated - named },
+      changes,
+    };
   }
 
   private async keepRequest(table: DeployedTable, { at }: merge.Stamp, requestId: string): Promise<void> {

@@ -39,9 +39,12 @@ function copySql(columns: number, { accountId, loadId }: LoadName): string {
   return `copy (select ${cells}, number, ${why} from (${kept}) r order by number) to stdout with (format csv)`;
 }
 
-/** Deletes rejected rows of loads older than a day, and results older than 30 days. */
+/**
+ * Deletes what loads older than a day have rejected or, in dry runs, would have changed, and
+ * results older than 30 days.
+ */
 export async function sweepLoads(sql: Sql): Promise<void> {
-  for (const kept of ['rejected_block', 'rejected_row'])
+  for (const kept of ['rejected_block', 'rejected_row', 'changed_block'])
     await sql(`delete from ${kept} r using finished_load l where r.account_id = l.account_id and r.load_id = l.load_id
       and l.finished_at < now() - interval '1 day'`);
   await sql(`delete from finished_load where finished_at < now() - interval '30 days'`);

@@ -33,21 +33,26 @@ export async function findAnswerability(
   return rows[0] as Answerability | undefined;
 }
 
-/** Throws 400 when a table can't be read as of this instant. */
-export async function refuseAsOf(sql: Sql, table: DeployedTable, asOf: string | undefined): Promise<void> {
+/** Throws 400 when a table can't be read as of this instant, which the request names in `field`. */
+export async function refuseAsOf(
+  sql: Sql,
+  table: DeployedTable,
+  asOf: string | undefined,
+  field = 'as_of',
+): Promise<void> {
   if (asOf === undefined) return;
   const found = await findAnswerability(sql, table, asOf);
   if (found?.ahead)
     throw new ServiceError('bad_request', {
       code: 'out_of_range',
-      message: 'as_of must not be in the future.',
-      field: 'as_of',
+      message: `${field} must not be in the future.`,
+      field,
     });
   if (found?.lost)
     throw new ServiceError('bad_request', {
       code: 'out_of_range',
       message: `The history of ${table.name} goes back to ${found.since.toISOString()}.`,
-      field: 'as_of',
+      field,
       params: { minimum: found.since.toISOString() },
     });
 }

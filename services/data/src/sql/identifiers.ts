@@ -151,6 +151,12 @@ const mergedForms = { key: 'k', source: 's', misfit: 'x', base: 'b', target: 't'
 export const mergedColumn = (form: keyof typeof mergedForms, column: { lineage_id: number }): string =>
   `${mergedForms[form]}_${id(column.lineage_id)}`;
 
+const comparedForms = { key: 'k', left: 'l', right: 'r' } as const;
+
+/** A column of two tables that are compared: the key of a row, or the value on a side. */
+export const comparedColumn = (form: keyof typeof comparedForms, column: { lineage_id: number }): string =>
+  `${comparedForms[form]}_${id(column.lineage_id)}`;
+
 /** The schema of the views for people with an SQL client, of the deployed tables of a branch. */
 export const viewSchema = (branchId: number): string => `v_${id(branchId)}`;
 

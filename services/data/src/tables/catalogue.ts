@@ -41,6 +41,10 @@ export const catalogueSql = {
     text: `select ${columns} from deployed_table where account_id = $1::int and branch_id = $2::int and key = $3::text`,
     values: [accountId, branchId, key],
   }),
+  byLineage: (accountId: number, branchId: number, lineageId: number): Statement => ({
+    text: `select ${columns} from deployed_table where account_id = $1::int and branch_id = $2::int and lineage_id = $3::int`,
+    values: [accountId, branchId, lineageId],
+  }),
   ofBranch: (accountId: number, branchId: number): Statement => ({
     text: `select ${columns} from deployed_table where account_id = $1::int and branch_id = $2::int order by table_definition_id`,
     values: [accountId, branchId],

@@ -129,6 +129,27 @@ export const importDetailSchema = importSchema
   })
   .meta({ id: 'ImportDetails' });
 
+const dryRunChangeSchema = z
+  .object({
+    kind: z.enum(['created', 'updated', 'deleted']),
+    key: z.record(z.string(), z.unknown()).meta({ description: 'The primary key; nothing in a table without one.' }),
+    id: z.int().nullable().meta({ description: 'The `svc_sk` of the row; null of a new one.' }),
+    cells: z
+      .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }).meta({ id: 'DryRunCell' }))
+      .meta({ description: 'Column name to both values; null: no value.' }),
+  })
+  .meta({ id: 'DryRunChange' });
+export const dryRunChangesSchema = z
+  .object({
+    rows: z.array(dryRunChangeSchema),
+    rowCount: count.meta({ description: 'Of the requested kind, as far as they are kept.' }),
+    counts: z
+      .object({ created: count, updated: count, deleted: count })
+      .meta({ id: 'DryRunCounts', description: 'Of all that the dry run would change, as its metrics say.' }),
+    truncated: z.boolean().meta({ description: 'Only the first rows are kept: 100,000, or 16 MB of them.' }),
+  })
+  .meta({ id: 'DryRunChanges' });
+
 export type ImportDetail = data_import & { import_tables: import_table[]; actions: import_action[] };
 
 /** An import in a list. */

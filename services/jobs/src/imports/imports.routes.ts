@@ -2,13 +2,16 @@
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import { JsonText } from '@almanac/service-kit/http/json-text';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { uploadBytes } from '../files/object-store/upload-bytes.ts';
 import { idempotencyKeyHeader } from '../idempotency.ts';
+import { changeKinds, readDryRunChanges } from './dry-run-changes.ts';
 import { addImportTable, formats, onErrors, patterns, storeFile } from './import-tables.ts';
 import {
+  dryRunChangesSchema,
   importDetailSchema,
   importSchema,
   importTableSchema,
@@ -29,6 +32,11 @@ import { uploadComplete } from './upload-complete.ts';
 
 const tag = 'Imports';
 const id = { id: idTextSchema };
+const rowText = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number from 0')
+  .transform((text) => Math.min(Number(text), limits.int4))
+  .meta({ type: 'integer', minimum: 0 });
 
 /** Every endpoint about imports. */
 export function importRoutes(ctx: JobsContext): Route[] {
@@ -155,6 +163,29 @@ export function importRoutes(ctx: JobsContext): Route[] {
         const ids = { importId: params.id, tableId: params.table_id, declaredBytes };
         const table = await storeFile(ctx, call, ids, () => uploadBytes(request, response, limits.uploadBytes));
         return showImportTable(ctx, table);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/imports/{id}/tables/{table_id}/changes',
+      operationId: 'listDryRunChanges',
+      tag,
+      summary: 'List the rows that a dry run would change',
+      description:
+        'Of an import table with `dry_run` that has ended; kept for a day. The rows are in the order of their key, under the names that the columns had then.',
+      extension: true,
+      params: { ...id, table_id: idTextSchema },
+      query: {
+        kind: z.enum(changeKinds).optional().meta({ description: 'Which rows to show; all by default.' }),
+        startRow: rowText.optional().meta({ default: 0, description: 'The first row, counted from 0.' }),
+        endRow: rowText.optional().meta({
+          description: `The row after the last one; at most ${limits.gridRows} after startRow, ${limits.perPageDefault} by default.`,
+        }),
+      },
+      response: dryRunChangesSchema,
+      handle: async ({ call, params, query }) => {
+        const ids = { importId: params.id, tableId: params.table_id };
+        return new JsonText(await readDryRunChanges(ctx, call, ids, query));
       },
     }),
     route({

@@ -37,25 +37,37 @@ const channelNameSql = `case svc_channel ${Object.entries(channels)
   .map(([name, code]) => `when '${code}' then '"${name}"'`)
   .join(' ')} else 'null' end`;
 
-// Only a restoration or a reversion changes a deleted row, so the action of a version follows from
-// the version itself.
-const actionSql =
+/**
+ * The action of the version in scope, as JSON text. Only a restoration or a reversion changes a
+ * deleted row, so the action follows from the version itself.
+ */
+export const actionSql =
   `case when svc_channel = '${channels.restore}' then '"restored"' when svc_channel = '${channels.revert}' then '"reverted"'` +
   ` when svc_is_deleted then '"deleted"' when svc_version = 1 then '"created"' else '"updated"' end`;
 
-function itemSql(table: DeployedTable, bind: Bind): string {
+/**
+ * How a version came about, as members of a JSON object for `concat`; the row in scope is `v`. Each
+ * begins with a comma.
+ */
+export function originMembersSql(table: DeployedTable, bind: Bind): string[] {
   const request =
     `coalesce(svc_request_id, (select b.request_id from bulk_write b where b.at = v.svc_updated_at` +
     ` and b.table_definition_id = ${bind(table.table_definition_id, 'int')} and v.svc_channel in ('${channels.import}', '${channels.promotion}')))`;
-  return concatSql([
-    `'{"svc_version":' || svc_version`,
-    `',"valid_from":' || ${valueTypes.timestamptz.jsonSql('svc_updated_at')}`,
-    `',"valid_to":' || coalesce(${valueTypes.timestamptz.jsonSql('svc_valid_to')}, 'null')`,
+  return [
     `',"action":' || ${actionSql}`,
     `',"channel":' || ${channelNameSql}`,
     `',"user_id":' || coalesce(${actorSql('user')}, 'null')`,
     `',"application_id":' || coalesce(${actorSql('application')}, 'null')`,
     `',"request_id":' || coalesce(to_json(${request})::text, 'null')`,
+  ];
+}
+
+function itemSql(table: DeployedTable, bind: Bind): string {
+  return concatSql([
+    `'{"svc_version":' || svc_version`,
+    `',"valid_from":' || ${valueTypes.timestamptz.jsonSql('svc_updated_at')}`,
+    `',"valid_to":' || coalesce(${valueTypes.timestamptz.jsonSql('svc_valid_to')}, 'null')`,
+    ...originMembersSql(table, bind),
     `',"changed_columns":' || ${changedSql(table, bind)}`,
     `',"record":' || ${recordSql(table, bind)} || '}'`,
   ]);

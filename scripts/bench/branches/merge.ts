@@ -2,9 +2,9 @@
 // merge, over a tenth of the rows.
 import type { Api } from '@almanac/api-client/api';
 import { mainBranchId } from '@almanac/testkit/system/builders';
-import { median } from './measuring/quantiles.ts';
-import { deployCategories, deployProducts, importFile } from './tables/imports.ts';
-import { makeChangedCsv, makeCsv } from './tables/rows.ts';
+import { median } from '../measuring/quantiles.ts';
+import { deployCategories, deployProducts, importFile } from '../tables/imports.ts';
+import { makeChangedCsv, makeCsv } from '../tables/rows.ts';
 
 type Given = { api: Api; rows: number; rounds: number; say(text: string): void };
 type Made = { id: number };
