@@ -28,12 +28,12 @@ export const openProblem = (conflict: Conflict): Problem => ({
   params: nameParams(conflict),
 });
 
-// As `resolutions` and `conflicts` name it.
+// As `resolutions` and `conflicts` name it. The texts of a row may be as long as a body.
 const nameParams = ({ table, column, attribute, row }: ConflictName) => ({
   table,
   column,
   attribute,
-  ...(row && { row }),
+  ...(row && { row: Object.fromEntries(Object.entries(row).map(([name, value]) => [name, cut(value)])) }),
 });
 
 /** Throws 422 naming every open conflict, and every resolution that matches none. */
@@ -48,6 +48,8 @@ export function requireResolved(conflicts: Conflict[], resolutions: GivenResolut
 const describeName = ({ table, column, attribute, row }: ConflictName) =>
   `${attribute} of ${column === null ? '' : `${column} of `}${table}${row ? ` ${described(row)}` : ''}`;
 
-const described = (value: unknown) => [...JSON.stringify(value)].slice(0, 200).join('');
+const shownCharacters = 200;
+const cut = (value: unknown) => (typeof value === 'string' ? [...value].slice(0, shownCharacters).join('') : value);
+const described = (value: unknown) => cut(JSON.stringify(value));
 const describeSides = ({ base, source, target }: Conflict) =>
   `it was ${described(base)}, is ${described(source)} on the source and ${described(target)} on the target`;
