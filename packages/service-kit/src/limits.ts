@@ -17,6 +17,9 @@ export const limits = {
   sorts: 10,
   idsPerDelete: 1000,
   operationsPerBatch: 1000,
+  operationsPerChangeRequest: 100_000,
+  /** In one request. */
+  decisions: 100,
   /** In one answer; a body can have far more problems than a person reads. */
   problems: 100,
   columnsPerTable: 200,

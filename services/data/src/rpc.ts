@@ -3,6 +3,12 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import {
+  dropChangeRequest,
+  openChangeRequest,
+  setPhase,
+  summarizeChangeRequests,
+} from './change-requests/change-requests.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
@@ -117,12 +123,19 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
         ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request));
       return at(call, merge);
     },
-    OpenChangeRequest: notYet,
-    SetChangeRequestPhase: notYet,
-    SummarizeChangeRequests: notYet,
+    OpenChangeRequest: async (call, request) => {
+      await clusters.placeNew(call.accountId);
+      return at(call, (ctx) => openChangeRequest(ctx, call, request));
+    },
+    SetChangeRequestPhase: (call, request) => at(call, (ctx) => setPhase(ctx, call, request)),
+    SummarizeChangeRequests: async (call, request) => ({
+      summaries: await at(call, (ctx) => summarizeChangeRequests(ctx, call, request)),
+    }),
     ApplyChangeRequest: notYet,
     GetAppliedChangeRequest: notYet,
-    DropChangeRequest: notYet,
+    DropChangeRequest: async (call, request) => ({
+      dropped: await at(call, (ctx) => dropChangeRequest(ctx, call, request)),
+    }),
     SetRowPolicies: notYet,
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };

@@ -43,6 +43,9 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'DELETE /table_data/by_key': {},
     'GET /table_data/{id}': {},
     'PATCH /table_data/{id}': {},
+    'GET /change_requests/{id}/operations': {},
+    'POST /change_requests/{id}/operations': {},
+    'POST /change_requests/{id}/operations/remove': {},
   },
   metadata: {
     'GET /table_definitions': {},

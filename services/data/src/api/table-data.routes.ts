@@ -16,6 +16,7 @@ import { restoreRecords, revertRecord } from '../records/history/restore.ts';
 import type { WriteAccess } from '../records/idempotency.ts';
 import { createRecord, deleteRecords, getRecord, updateRecord } from '../records/records.ts';
 import { asOfSchema } from '../rows/as-of.ts';
+import { readExactNumbers } from './exact-numbers.ts';
 import {
   exactNumbersHeader,
   exactNumbersQuery,
@@ -46,19 +47,6 @@ type Response = { setHeader(name: string, value: string): unknown };
 function answerText({ body, etag }: Answer, response: Response, status?: 201): JsonText {
   if (etag !== undefined) response.setHeader('ETag', etag);
   return new JsonText(body, status);
-}
-
-// Whether decimals and bigints are shown as strings: the parameter or the header is enough.
-function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
-  const header = headers['exact-numbers'];
-  if (header !== undefined && header !== 'true' && header !== 'false')
-    throw new ServiceError('bad_request', {
-      code: 'not_in_list',
-      message: 'Exact-Numbers must be true or false.',
-      field: 'Exact-Numbers',
-      params: { allowed: ['true', 'false'] },
-    });
-  return header === 'true' || query.exact_numbers === true;
 }
 
 // The versions of If-Match; undefined when any will do.

@@ -11,7 +11,7 @@ export const recordIdText = z
   .string()
   .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
   .meta({ type: 'integer', minimum: 1, description: 'The `svc_sk` of the record.' });
-const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
+export const recordIdNumber = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
 
 export const recordSchema = z.record(z.string(), z.unknown()).meta({
   id: 'RecordValues',
@@ -64,10 +64,15 @@ export const operationSchema = z
   .discriminatedUnion('operation', [
     z.strictObject({ operation: z.literal('create'), record: recordSchema }).meta({ id: 'BatchCreate' }),
     z
-      .strictObject({ operation: z.literal('update'), id: recordId, record: recordSchema, version: expectedVersion })
+      .strictObject({
+        operation: z.literal('update'),
+        id: recordIdNumber,
+        record: recordSchema,
+        version: expectedVersion,
+      })
       .meta({ id: 'BatchUpdate' }),
     z
-      .strictObject({ operation: z.literal('delete'), id: recordId, version: expectedVersion })
+      .strictObject({ operation: z.literal('delete'), id: recordIdNumber, version: expectedVersion })
       .meta({ id: 'BatchDelete' }),
     z.strictObject({ operation: z.literal('upsert'), record: recordSchema }).meta({
       id: 'BatchUpsert',
@@ -75,7 +80,7 @@ export const operationSchema = z
     }),
   ])
   .meta({ id: 'BatchOperation' });
-export const idListSchema = z.array(recordId).min(1).max(limits.idsPerDelete);
+export const idListSchema = z.array(recordIdNumber).min(1).max(limits.idsPerDelete);
 export const lookupsMeta = {
   description:
     'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',

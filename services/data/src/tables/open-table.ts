@@ -55,7 +55,7 @@ export async function withTable<T>(
       requireSameTable(request, table);
       const targets = request.includeLookups ? await visible(rights, call, others) : undefined;
       const result = await (request.exactNumbers
-        ? work(exact(table), targets && allExact(targets))
+        ? work(exactForm(table), targets && allExact(targets))
         : work(table, targets));
       if (result !== stale) return result;
     } catch (error) {
@@ -70,6 +70,26 @@ export async function withTable<T>(
     if (attempt >= maxAttempts) throw new ServiceError('unavailable', 'The table is being deployed; try again.');
     table = fresh;
     others = freshOthers;
+  }
+}
+
+/**
+ * The same for work on several tables that opens them itself: runs it again when it returns
+ * `stale`, having read the entries again, or fails in a way that an outdated entry explains.
+ */
+export async function repeatWhileStale<T>(
+  work: () => Promise<T | typeof stale>,
+  refresh: () => Promise<unknown>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const result = await work();
+      if (result !== stale) return result;
+    } catch (error) {
+      if (error instanceof ServiceError || !mayComeFromChange(error) || attempt > 1) throw error;
+    }
+    if (attempt >= maxAttempts) throw new ServiceError('unavailable', 'A table is being deployed; try again.');
+    await refresh();
   }
 }
 
@@ -101,9 +121,11 @@ function mayComeFromChange(error: unknown): boolean {
 
 const exactTables = new WeakMap<DeployedTable, DeployedTable>();
 
-// The table whose records show decimals and bigints as strings. It is an entry of its own, so that
-// statements, pages and batches, which are cached by entry, are cached for each form.
-function exact(table: DeployedTable): DeployedTable {
+/**
+ * The table whose records show decimals and bigints as strings. It is an entry of its own, so that
+ * statements, pages and batches, which are cached by entry, are cached for each form.
+ */
+export function exactForm(table: DeployedTable): DeployedTable {
   let form = exactTables.get(table);
   if (!form) {
     form = { ...table, structure: { ...table.structure, exact_numbers: true } };
@@ -113,4 +135,4 @@ function exact(table: DeployedTable): DeployedTable {
 }
 
 const allExact = (tables: ReadonlyMap<number, DeployedTable>) =>
-  new Map([...tables].map(([id, table]) => [id, exact(table)]));
+  new Map([...tables].map(([id, table]) => [id, exactForm(table)]));

@@ -1,0 +1,112 @@
+// What requests for the operations of change requests send and get.
+import { idTextSchema } from '@almanac/service-kit/api/input';
+import { limits } from '@almanac/service-kit/limits';
+import { z } from 'zod';
+import { operationSchema, recordIdNumber, recordSchema, rowSchema, versionNumber } from './table-data.schemas.ts';
+
+const baseVersion = versionNumber.optional().meta({
+  description: 'The `svc_version` that the proposal is based on; without it the present one.',
+});
+
+const [batchCreate, batchUpdate, batchDelete, batchUpsert] = operationSchema.options;
+
+/** The operations of a batch, with the version that each is based on; and restorations. */
+export const proposedOperationSchema = z
+  .discriminatedUnion('operation', [
+    batchCreate,
+    batchUpdate.extend({ version: baseVersion }).meta({ id: 'ProposedUpdate' }),
+    batchDelete.extend({ version: baseVersion }).meta({ id: 'ProposedDelete' }),
+    batchUpsert,
+    z
+      .strictObject({ operation: z.literal('restore'), id: recordIdNumber, version: baseVersion })
+      .meta({ id: 'ProposedRestore', description: 'Undeletes a row.' }),
+  ])
+  .meta({ id: 'ProposedOperation' });
+
+export const operationIdSchema = z.int().min(1).meta({ description: 'The id of an operation.' });
+export const operationIdsSchema = z.array(operationIdSchema).min(1).max(limits.operationsPerBatch);
+
+export const kindSchema = z.enum(['create', 'update', 'delete', 'restore']);
+export const decisionSchema = z.enum(['undecided', 'accepted', 'rejected', 'returned']);
+
+export const operationProblemSchema = z
+  .looseObject({
+    code: z.string(),
+    message: z.string(),
+    column: z.string().optional(),
+    row: z.int().optional(),
+    params: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'OperationProblem', description: 'As the `problems` of a refusal (docs/errors.md).' });
+
+export const storedOperationSchema = z
+  .object({ id: operationIdSchema, kind: kindSchema, problems: z.array(operationProblemSchema) })
+  .meta({ id: 'StoredOperation' });
+
+const values = recordSchema.nullable();
+
+export const changeOperationSchema = z
+  .object({
+    id: operationIdSchema,
+    table_definition_id: z.int(),
+    kind: kindSchema,
+    key: recordSchema.meta({ description: 'The values of the primary key: of the row, or of the new one.' }),
+    svc_sk: z.int().nullable().meta({ description: 'The row; null of one to be created.' }),
+    base_version: z.int().nullable().meta({ description: 'The version that the operation is based on.' }),
+    base: values.meta({ description: 'The changed columns and the key in that version; null of a row to be created.' }),
+    proposed: values.meta({ description: 'The values that are proposed; null when the row is deleted or restored.' }),
+    current: rowSchema.nullable().meta({ description: 'The row as it is now.' }),
+    changed_columns: z.array(z.string()).meta({ description: 'Those whose proposed value is not the one of `base`.' }),
+    conflict: z
+      .object({
+        row: z
+          .boolean()
+          .meta({ description: 'The row is gone, or has changed since it was to be deleted or restored.' }),
+        columns: z.record(
+          z.string(),
+          z.object({ base: z.unknown(), proposed: z.unknown(), current: z.unknown() }).meta({ id: 'CellConflict' }),
+        ),
+      })
+      .nullable()
+      .meta({ id: 'OperationConflict', description: 'What others have changed since; null without a conflict.' }),
+    problems: z.array(operationProblemSchema),
+    decision: decisionSchema,
+    decided_by: z.int().nullable(),
+    decided_at: z.iso.datetime().nullable(),
+    comment: z.string().nullable(),
+  })
+  .meta({ id: 'ChangeOperation' });
+
+const countSchema = (names: readonly string[]) => z.object(Object.fromEntries(names.map((name) => [name, z.int()])));
+
+export const operationPageSchema = z
+  .object({
+    operations: z.array(changeOperationSchema),
+    rowCount: z.int().meta({ description: 'All operations that match.' }),
+    counts: z
+      .object({
+        kinds: countSchema(kindSchema.options),
+        decisions: countSchema(decisionSchema.options),
+        with_problems: z.int(),
+      })
+      .meta({ description: 'Of all operations on the table, or of the request, that the caller sees.' }),
+  })
+  .meta({ id: 'ChangeOperationPage' });
+
+const rowText = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be an integer from 0')
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 0 });
+
+export const operationWindow = {
+  table_definition_id: idTextSchema.optional().meta({ description: 'Operations on this table alone.' }),
+  kind: kindSchema.optional().meta({ description: 'Operations of this kind alone.' }),
+  decision: decisionSchema.optional().meta({ description: 'Operations with this decision alone.' }),
+  startRow: rowText.optional().meta({ description: 'The first operation, counted from 0; 0 by default.' }),
+  endRow: rowText.optional().meta({
+    description: `The operation after the last one; by default 100 after startRow, at most ${limits.gridRows}.`,
+  }),
+};
+
+export const changeRequestId = idTextSchema.meta({ description: 'The id of the change request.' });
