@@ -19,7 +19,7 @@ export const limits = {
   operationsPerBatch: 1000,
   operationsPerChangeRequest: 100_000,
   /** In one request. */
-  decisions: 100,
+  decisionsPerRequest: 100,
   /** In one answer; a body can have far more problems than a person reads. */
   problems: 100,
   columnsPerTable: 200,

@@ -46,6 +46,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'GET /change_requests/{id}/operations': {},
     'POST /change_requests/{id}/operations': {},
     'POST /change_requests/{id}/operations/remove': {},
+    'POST /change_requests/{id}/decisions': {},
   },
   metadata: {
     'GET /table_definitions': {},

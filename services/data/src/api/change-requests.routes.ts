@@ -5,11 +5,14 @@ import { JsonText } from '@almanac/service-kit/http/json-text';
 import { limits } from '@almanac/service-kit/limits';
 import { readTableReference, tableInBody } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
+import { decideOperations } from '../change-requests/decisions.ts';
 import { listOperations } from '../change-requests/list-operations.ts';
 import { addOperations, removeOperations } from '../change-requests/operations.ts';
 import type { WriteAccess } from '../records/idempotency.ts';
 import {
   changeRequestId,
+  decisionOutcomeSchema,
+  operationDecisionSchema,
   operationIdsSchema,
   operationPageSchema,
   operationWindow,
@@ -99,6 +102,24 @@ export function changeRequestRoutes(access: WriteAccess): Route[] {
       body: { ids: operationIdsSchema },
       response: z.object({ removed_count: z.int(), message: z.string() }),
       handle: ({ call, params, body }) => removeOperations(access, call, params.id, body().ids),
+    }),
+    route({
+      method: 'POST',
+      path: '/change_requests/{id}/decisions',
+      operationId: 'decideChangeOperations',
+      tag,
+      summary: 'Decide operations of a change request',
+      example: { decisions: [{ operation_ids: [3], decision: 'reject', comment: 'Already in use elsewhere.' }] },
+      description:
+        'While the request is under review (422); takes `approve` on its branch. The decisions are made in their order, all or none. ' +
+        'Operations that refer to each other are decided together, and `also` names those that went along: with an accepted operation those that it needs, ' +
+        'such as the new row that it refers to; with a rejected or returned one those that need it.',
+      extension: true,
+      user: true,
+      params: { id: changeRequestId },
+      body: { decisions: z.array(operationDecisionSchema).min(1).max(limits.decisionsPerRequest) },
+      response: decisionOutcomeSchema,
+      handle: ({ call, params, body }) => decideOperations(access, call, params.id, body().decisions),
     }),
   ];
 }

@@ -1,5 +1,5 @@
 // What requests for the operations of change requests send and get.
-import { idTextSchema } from '@almanac/service-kit/api/input';
+import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { operationSchema, recordIdNumber, recordSchema, rowSchema, versionNumber } from './table-data.schemas.ts';
@@ -110,3 +110,34 @@ export const operationWindow = {
 };
 
 export const changeRequestId = idTextSchema.meta({ description: 'The id of the change request.' });
+
+/** What is decided about some operations. */
+export const operationDecisionSchema = z
+  .strictObject({
+    operation_ids: operationIdsSchema.optional().meta({ description: 'These operations; instead of `filter`.' }),
+    filter: z
+      .strictObject({
+        table_definition_id: idSchema.optional(),
+        kind: kindSchema.optional(),
+        decision: decisionSchema.optional().meta({ description: 'What was decided before.' }),
+        has_problem: z.boolean().optional(),
+      })
+      .optional()
+      .meta({ id: 'OperationFilter', description: 'All operations that match; instead of `operation_ids`.' }),
+    decision: z
+      .enum(['accept', 'reject', 'return', 'undecided'])
+      .meta({ description: '`return`: for the creator to work on; `undecided` takes a decision back.' }),
+    comment: descriptionSchema.optional().meta({ description: 'Why, for the creator of the request.' }),
+  })
+  .meta({ id: 'OperationDecision' });
+
+export const decisionOutcomeSchema = z
+  .object({
+    decided_count: z.int().meta({ description: 'Operations that the decisions name.' }),
+    also: z
+      .array(z.object({ operation_id: operationIdSchema, because_of: operationIdSchema }).meta({ id: 'TiedOperation' }))
+      .meta({ description: `Operations that went along, with what took them along; at most ${limits.gridRows}.` }),
+    also_count: z.int().meta({ description: 'All operations that went along.' }),
+    decisions: countSchema(decisionSchema.options).meta({ description: 'How the operations are decided now.' }),
+  })
+  .meta({ id: 'DecisionOutcome' });

@@ -73,8 +73,14 @@ const ofRequestSql = (alias: string, table: DeployedTable, changeRequestId: numb
   `${alias}.account_id = ${bind(table.account_id, 'int')} and ${alias}.change_request_id = ${bind(changeRequestId, 'int')}` +
   ` and ${alias}.table_definition_id = ${bind(table.table_definition_id, 'int')}`;
 
-// A broken value is not among the cells; the problem that it has says so.
-function storedSql(table: DeployedTable, changeRequestId: number, bind: Bind): string {
+/** Every operation, for `storedSql`. */
+export const allOperations = (): string => 'true';
+
+/**
+ * The operations of a request on a table as a relation `a` for `operationsSql`. A broken value is
+ * not among the cells; the problem that it has says so.
+ */
+export function storedSql(table: DeployedTable, changeRequestId: number, bind: Bind, among = standingSql): string {
   const cells = checkedLineages(table).flatMap((lineage) => {
     const column = getColumn(table.structure, lineage);
     return [
@@ -91,7 +97,7 @@ function storedSql(table: DeployedTable, changeRequestId: number, bind: Bind): s
   ];
   return (
     `(select ${[...facts, ...cells].join(', ')} from change_request_operation s` +
-    ` where ${ofRequestSql('s', table, changeRequestId, bind)} and ${standingSql('s')}) a`
+    ` where ${ofRequestSql('s', table, changeRequestId, bind)} and ${among('s')}) a`
   );
 }
 

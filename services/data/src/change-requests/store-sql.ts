@@ -67,11 +67,11 @@ export function storeSql(
   return {
     text:
       `with given as (select * from jsonb_to_recordset(${given}) as g(${givenShape}) where ${currentSql(table, bind)}),` +
-      ` ready as materialized (select g.place, g.kind, g.svc_sk, g.replaces, g.merges, g.problems, coalesce(g.version, t.svc_version) as base_version, ${cells} as cells,` +
-      ` case when h.svc_sk is not null then ${baseOf('h')} when t.svc_version = coalesce(g.version, t.svc_version) then ${baseOf('t')} else '{}' end as base,` +
-      ` coalesce(g.replaces, nextval(pg_get_serial_sequence('change_request_operation', 'id'))) as id` +
-      ` from (select * from given order by place) g left join ${tableName(table)} t on t.svc_sk = g.svc_sk` +
+      ` based as (select g.place, g.kind, g.svc_sk, g.replaces, g.merges, g.problems, coalesce(g.version, t.svc_version) as base_version, ${cells} as cells,` +
+      ` case when h.svc_sk is not null then ${baseOf('h')} when t.svc_version = coalesce(g.version, t.svc_version) then ${baseOf('t')} else '{}' end as base` +
+      ` from given g left join ${tableName(table)} t on t.svc_sk = g.svc_sk` +
       ` left join lateral (${history}) h on g.version <> t.svc_version),` +
+      ` ready as materialized (select *, coalesce(replaces, nextval(pg_get_serial_sequence('change_request_operation', 'id'))) as id from (select * from based order by place) b),` +
       ` changed as (update change_request_operation o set kind = r.kind, problems = r.problems, decision = 'undecided', decided_by = null, decided_at = null, comment = null,` +
       ` updated_by = ${by}, updated_at = now(), cells = case when r.merges then o.cells || r.cells else r.cells end,` +
       ` base = case when r.merges then r.base || o.base else r.base end, base_version = case when r.merges then o.base_version else r.base_version end` +

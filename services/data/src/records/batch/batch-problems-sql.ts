@@ -76,7 +76,7 @@ export function questionsOf(table: DeployedTable, referring: Referrer[], beside:
 export function operationsSql(alias: string, table: DeployedTable, lineages: number[], from: string): string {
   const columns = [
     'a.*, own.svc_version, coalesce(own.svc_is_deleted, true) as was_deleted',
-    ...lineages.flatMap((lineage) => [`own.${name(lineage)} as ${before(lineage)}`, afterSql(lineage)]),
+    ...lineages.flatMap((lineage) => [`own.${name(lineage)} as ${cellBefore(lineage)}`, afterSql(lineage)]),
   ];
   return `${alias} as materialized (select ${columns.join(', ')} from ${from} left join ${tableName(table)} own on own.svc_sk = a.id)`;
 }
@@ -108,14 +108,14 @@ const name = (lineage_id: number) => columnName({ lineage_id });
  * The old value of the row, the given one, the new one; and whether one is given: 0 no, 1 yes, 2
  * one that breaks a rule.
  */
-const before = (lineage: number) => `old_${name(lineage)}`;
+export const cellBefore = (lineage: number): string => `old_${name(lineage)}`;
 export const givenCell = (lineage: number): string => `given_${name(lineage)}`;
-const after = (lineage: number) => `new_${name(lineage)}`;
+export const cellAfter = (lineage: number): string => `new_${name(lineage)}`;
 export const cellState = (lineage: number): string => `state_${name(lineage)}`;
 
 // A row that is restored has its own values again; they count as given.
 const afterSql = (lineage: number) =>
-  `case when a.is_restored or a.${cellState(lineage)} = 0 then own.${name(lineage)} when a.${cellState(lineage)} = 1 then a.${givenCell(lineage)} end as ${after(lineage)}`;
+  `case when a.is_restored or a.${cellState(lineage)} = 0 then own.${name(lineage)} when a.${cellState(lineage)} = 1 then a.${givenCell(lineage)} end as ${cellAfter(lineage)}`;
 
 function relationOf(table: DeployedTable, { created, updated, deleted }: Batch, lineages: number[]): Relation {
   const all = [...created, ...updated, ...deleted];
@@ -188,10 +188,10 @@ const equal = (pairs: [string, string][]) => pairs.map(([left, right]) => `${lef
 
 function keyQuestions(table: DeployedTable, key: number[]): Question[] {
   if (key.length === 0) return [];
-  const same = equal(key.map((lineage) => [`o.${name(lineage)}`, `n.${after(lineage)}`]));
-  const values = key.map(after).join(', ');
-  const handed = equal(key.map((lineage) => [`x.${before(lineage)}`, `n.${after(lineage)}`]));
-  const moved = key.map((lineage) => `x.${after(lineage)} is distinct from x.${before(lineage)}`).join(' or ');
+  const same = equal(key.map((lineage) => [`o.${name(lineage)}`, `n.${cellAfter(lineage)}`]));
+  const values = key.map(cellAfter).join(', ');
+  const handed = equal(key.map((lineage) => [`x.${cellBefore(lineage)}`, `n.${cellAfter(lineage)}`]));
+  const moved = key.map((lineage) => `x.${cellAfter(lineage)} is distinct from x.${cellBefore(lineage)}`).join(' or ');
   return [
     {
       kind: 'taken',
@@ -227,11 +227,11 @@ function targetQuestion(table: DeployedTable, foreignKey: ForeignKey, operations
   const { columns, target_columns: key, target_lineage_id } = foreignKey;
   const target = tableName({ branch_id: table.branch_id, lineage_id: target_lineage_id });
   const there = operations.get(target_lineage_id);
-  const match = equal(key.map((lineage, i) => [`r.${name(lineage)}`, `n.${after(columns[i] as number)}`]));
+  const match = equal(key.map((lineage, i) => [`r.${name(lineage)}`, `n.${cellAfter(columns[i] as number)}`]));
   const stays = there ? ` and not exists (select from ${there} x where x.id = r.svc_sk and ${freesKey('x', key)})` : '';
-  const own = equal(key.map((lineage, i) => [`m.${after(lineage)}`, `n.${after(columns[i] as number)}`]));
+  const own = equal(key.map((lineage, i) => [`m.${cellAfter(lineage)}`, `n.${cellAfter(columns[i] as number)}`]));
   const comes = there ? ` and not exists (select from ${there} m where ${takesKey('m', key)} and ${own})` : '';
-  const filled = columns.map((lineage) => `n.${after(lineage)} is not null`).join(' and ');
+  const filled = columns.map((lineage) => `n.${cellAfter(lineage)} is not null`).join(' and ');
   return {
     kind: 'broken',
     sql:
@@ -245,18 +245,22 @@ function targetQuestion(table: DeployedTable, foreignKey: ForeignKey, operations
 function referrersQuestion(key: number[], { from, foreignKey }: Referrer, operations: Beside): Question {
   const there = operations.get(from.lineage_id);
   const { columns, target_columns } = foreignKey;
-  const match = equal(columns.map((lineage, i) => [`s.${name(lineage)}`, `x.${before(target_columns[i] as number)}`]));
+  const match = equal(
+    columns.map((lineage, i) => [`s.${name(lineage)}`, `x.${cellBefore(target_columns[i] as number)}`]),
+  );
   // Rows of the batch that refer to another row afterwards, or to none, are subtracted: hundreds of
   // thousands may refer to a row. (OFFSET 0: counted once, not at each mention.)
-  const referred = columns.map((lineage) => `y.${before(lineage)}`);
+  const referred = columns.map((lineage) => `y.${cellBefore(lineage)}`);
   const leaving =
     there &&
     `(select ${referred.join(', ')}, count(*) as rows from ${there} y` +
       ` where not y.was_deleted and (y.is_deleted or ${isGiven('y', columns)}) group by ${referred.join(', ')})`;
-  const left = equal(columns.map((lineage, i) => [`l.${before(lineage)}`, `x.${before(target_columns[i] as number)}`]));
+  const left = equal(
+    columns.map((lineage, i) => [`l.${cellBefore(lineage)}`, `x.${cellBefore(target_columns[i] as number)}`]),
+  );
   const staying = leaving ? 'c.rows - coalesce(l.rows, 0)' : 'c.rows';
-  const moved = key.map((lineage) => `x.${after(lineage)} is distinct from x.${before(lineage)}`).join(' or ');
-  const successor = equal(key.map((lineage) => [`m.${after(lineage)}`, `x.${before(lineage)}`]));
+  const moved = key.map((lineage) => `x.${cellAfter(lineage)} is distinct from x.${cellBefore(lineage)}`).join(' or ');
+  const successor = equal(key.map((lineage) => [`m.${cellAfter(lineage)}`, `x.${cellBefore(lineage)}`]));
   return {
     kind: 'broken',
     sql:
