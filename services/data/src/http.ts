@@ -7,12 +7,16 @@ import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { changeRequestRoutes } from './api/change-requests.routes.ts';
 import { tableDataRoutes } from './api/table-data.routes.ts';
+import { openReading } from './change-requests/visibility.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import type { DataContext } from './context.ts';
 
 /** The routes over one cluster. */
 export function dataRoutes(ctx: DataContext): Route[] {
-  return [...tableDataRoutes(ctx), ...changeRequestRoutes(ctx)];
+  return [
+    ...tableDataRoutes(ctx, { openReading: (call, id) => openReading(ctx, call, id) }),
+    ...changeRequestRoutes(ctx),
+  ];
 }
 
 /** Serves each call on the cluster of its account. */

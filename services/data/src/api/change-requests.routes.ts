@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { decideOperations } from '../change-requests/decisions.ts';
 import { listOperations } from '../change-requests/list-operations.ts';
 import { addOperations, removeOperations } from '../change-requests/operations.ts';
+import { resolveConflicts } from '../change-requests/resolutions.ts';
 import type { WriteAccess } from '../records/idempotency.ts';
 import {
   changeRequestId,
@@ -17,10 +18,17 @@ import {
   operationPageSchema,
   operationWindow,
   proposedOperationSchema,
+  resolutionsSchema,
+  resolvedSchema,
   storedOperationSchema,
 } from './change-requests.schemas.ts';
-import { readExactNumbers } from './exact-numbers.ts';
-import { exactNumbersHeader, exactNumbersQuery, flagText, idempotencyHeader } from './table-data.schemas.ts';
+import {
+  exactNumbersHeader,
+  exactNumbersQuery,
+  flagText,
+  idempotencyHeader,
+  readExactNumbers,
+} from './table-data.schemas.ts';
 
 const tag = 'Change requests';
 
@@ -120,6 +128,22 @@ export function changeRequestRoutes(access: WriteAccess): Route[] {
       body: { decisions: z.array(operationDecisionSchema).min(1).max(limits.decisionsPerRequest) },
       response: decisionOutcomeSchema,
       handle: ({ call, params, body }) => decideOperations(access, call, params.id, body().decisions),
+    }),
+    route({
+      method: 'POST',
+      path: '/change_requests/{id}/resolutions',
+      operationId: 'resolveChangeConflicts',
+      tag,
+      summary: 'Settle conflicts of a change request',
+      example: { resolutions: [{ operation_id: 3, columns: { name: 'mine' } }] },
+      description:
+        'Where others have changed a row since an operation on it was proposed. All or none; 404 names unknown operations, 422 columns that an operation does not change and values that break a rule. ' +
+        'For the creator of the request, while it is a draft (422).',
+      extension: true,
+      params: { id: changeRequestId },
+      body: { resolutions: resolutionsSchema },
+      response: resolvedSchema,
+      handle: ({ call, params, body }) => resolveConflicts(access, call, params.id, body().resolutions),
     }),
   ];
 }

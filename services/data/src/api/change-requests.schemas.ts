@@ -141,3 +141,29 @@ export const decisionOutcomeSchema = z
     decisions: countSchema(decisionSchema.options).meta({ description: 'How the operations are decided now.' }),
   })
   .meta({ id: 'DecisionOutcome' });
+
+const resolutionSchema = z
+  .strictObject({
+    operation_id: operationIdSchema,
+    row: z.enum(['mine', 'theirs']).optional().meta({
+      description: 'When the row as a whole conflicts: `mine` keeps the operation, `theirs` takes it out.',
+    }),
+    columns: z
+      .record(
+        z.string(),
+        z.union([z.enum(['mine', 'theirs']), z.strictObject({ value: z.unknown() }).meta({ id: 'ResolvedValue' })]),
+      )
+      .optional()
+      .meta({
+        description: 'Column to `mine`, what is proposed; `theirs`, what the row has now; or `{value}`, another value.',
+      }),
+  })
+  .meta({ id: 'ConflictResolution' });
+export const resolutionsSchema = z.array(resolutionSchema).min(1).max(limits.operationsPerBatch);
+export const resolvedSchema = z.object({
+  operations: z
+    .array(
+      z.object({ id: operationIdSchema, problems: z.array(operationProblemSchema) }).meta({ id: 'ResolvedOperation' }),
+    )
+    .meta({ description: 'The operations that are left, with the problems that they still have.' }),
+});

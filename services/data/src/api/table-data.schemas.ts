@@ -1,5 +1,7 @@
 // What requests for rows send and get: the schemas that check requests and make the OpenAPI
 // document.
+import type { IncomingHttpHeaders } from 'node:http';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
@@ -20,7 +22,7 @@ export const recordSchema = z.record(z.string(), z.unknown()).meta({
 });
 export const rowSchema = z
   .looseObject({
-    svc_sk: z.int(),
+    svc_sk: z.int().meta({ description: 'With change_request_id, negative for a row that would be created.' }),
     svc_created_at: z.iso.datetime(),
     svc_updated_at: z.iso.datetime(),
     svc_is_deleted: z.boolean(),
@@ -29,6 +31,10 @@ export const rowSchema = z
     svc_lookups: z.record(z.string(), z.unknown()).optional().meta({
       description: 'With include_lookups: foreign key column to the display value of the record it refers to.',
     }),
+    svc_change: z
+      .object({ operation_id: z.int(), kind: z.enum(['create', 'update', 'delete', 'restore']) })
+      .optional()
+      .meta({ description: 'With change_request_id: the operation that changes the row.' }),
   })
   .meta({
     id: 'TableRecord',
@@ -84,6 +90,10 @@ export const idListSchema = z.array(recordIdNumber).min(1).max(limits.idsPerDele
 export const lookupsMeta = {
   description:
     'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',
+};
+export const throughMeta = {
+  description:
+    'Rows as they would be with the operations of this change request that are neither rejected nor returned; `svc_change` marks those that it changes. Who approves on its branch reads these alone without `view` on the table. Not with `as_of`.',
 };
 export const ifMatchHeader = { 'If-Match': 'The ETag of the record; 412 when it has changed since.' };
 export const ifNoneMatchHeader = { 'If-None-Match': '`*`: 412 when a record with this primary key exists.' };
@@ -167,3 +177,16 @@ export const exactNumbersQuery = {
 
 /** The header of the same routes, as the document shows it. */
 export const exactNumbersHeader = { 'Exact-Numbers': '`true` or `false`: the same as `exact_numbers`.' };
+
+/** Whether decimals and bigints are shown as strings: the parameter or the header is enough. */
+export function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
+  const header = headers['exact-numbers'];
+  if (header !== undefined && header !== 'true' && header !== 'false')
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: 'Exact-Numbers must be true or false.',
+      field: 'Exact-Numbers',
+      params: { allowed: ['true', 'false'] },
+    });
+  return header === 'true' || query.exact_numbers === true;
+}

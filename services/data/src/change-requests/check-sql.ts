@@ -14,6 +14,7 @@ import {
   questionsOf,
 } from '../records/batch/batch-problems-sql.ts';
 import type { Referrer } from '../records/constraint-sql.ts';
+import { cellSql, hasCellSql, standingSql } from '../rows/proposed-sql.ts';
 import { operationsName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { currentSql } from '../tables/catalogue.ts';
@@ -21,8 +22,6 @@ import { type Column, type DeployedTable, getColumn } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 import { cellConflictSql, rowConflictSql } from './conflict-sql.ts';
-import { standingSql } from './revision.ts';
-import { cellSql, hasCellSql } from './stored-cells.ts';
 
 /** `around`: the other tables of the branch that refer to the table, or that it refers to. */
 export type Checked = { table: DeployedTable; referring: Referrer[]; around: DeployedTable[] };

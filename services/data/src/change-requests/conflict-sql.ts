@@ -3,8 +3,9 @@
 // A cell conflicts when its present value is neither the one that the operation is based on nor the
 // one that it proposes. A row conflicts when it is gone, or when it is to be deleted or restored
 // and has changed at all.
+
+import { cellSql, hasCellSql, ownCellSql } from '../rows/proposed-sql.ts';
 import type { Column } from '../tables/table.ts';
-import { cellSql, hasCellSql, ownCellSql } from './stored-cells.ts';
 
 const changed = (operation: string, row: string) => `${row}.svc_version is distinct from ${operation}.base_version`;
 

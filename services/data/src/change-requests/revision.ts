@@ -1,11 +1,9 @@
 // The revision of a change request: what an approver has seen. Another one says that something of
 // what would be applied has changed since: an operation, a row concerned, or a table.
 import type { Sql } from '@almanac/service-kit/postgres/database';
+import { standingSql } from '../rows/proposed-sql.ts';
 import { tableName } from '../sql/identifiers.ts';
 import { Values } from '../sql/statement.ts';
-
-/** True in SQL for operations that would be applied: those neither rejected nor returned. */
-export const standingSql = (operation: string): string => `${operation}.decision not in ('rejected', 'returned')`;
 
 /**
  * A hash of the operations that would be applied: their cells, the present versions of their rows,

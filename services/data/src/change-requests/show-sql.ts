@@ -1,5 +1,6 @@
 // Operations as callers get them, written by PostgreSQL: values as records show them. Pure.
 import { withinAnswerSql } from '../rows/answer-size.ts';
+import { cellSql, hasCellSql, ownCellSql } from '../rows/proposed-sql.ts';
 import { recordSql } from '../rows/record-sql.ts';
 import { tableName } from '../sql/identifiers.ts';
 import { concatSql, type Statement, Values } from '../sql/statement.ts';
@@ -8,7 +9,6 @@ import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts'
 import type { Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 import { cellConflictSql, rowConflictSql } from './conflict-sql.ts';
-import { cellSql, hasCellSql, ownCellSql } from './stored-cells.ts';
 
 /** Which operations: those of `tables`, and alike in this. */
 export type Wanted = { kind?: string; decision?: string; has_problem?: boolean };

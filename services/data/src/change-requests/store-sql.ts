@@ -1,11 +1,12 @@
 // The statements that store operations: cells in the form of `textSql`, and beside them the values
 // that they are based on. Pure.
 import type { Problem } from '@almanac/service-kit/problems';
-import { historyName, tableName } from '../sql/identifiers.ts';
+import { cellSql, ownCellSql, storedCellsSql } from '../rows/proposed-sql.ts';
+import { cellKey, historyName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { currentSql } from '../tables/catalogue.ts';
 import { type Column, type DeployedTable, getColumn, keyColumns } from '../tables/table.ts';
-import { cellSql, ownCellSql, storedCellsSql } from './stored-cells.ts';
+import { cellConflictSql } from './conflict-sql.ts';
 
 export type Kind = 'create' | 'update' | 'delete' | 'restore';
 
@@ -92,5 +93,54 @@ export function sameRowsSql(table: DeployedTable, changeRequestId: number, ids: 
       ` and change_request_id = ${bind(changeRequestId, 'int')} and table_definition_id = ${bind(table.table_definition_id, 'int')}` +
       ` and svc_sk = any(${bind(ids, 'bigint[]')})`,
     values: list,
+  };
+}
+
+/**
+ * A settled conflict. `mine` and `theirs`: columns by lineage; `cells`: other values; `whole`: the
+ * operation goes on although its row has changed.
+ */
+export type Settled = {
+  id: number;
+  whole: boolean;
+  mine: string[];
+  theirs: string[];
+  cells: Record<string, string | null>;
+};
+
+/**
+ * Bases operations on the present values of the columns that are settled, and on the present version
+ * once no other column conflicts. Returns the ids; none when the table has changed.
+ */
+export function resolveSql(table: DeployedTable, changeRequestId: number, settled: Settled[]): Statement {
+  const values = new Values();
+  const { bind } = values;
+  const given = bind(JSON.stringify(settled), 'jsonb');
+  const lineages = new Set(settled.flatMap(({ mine, cells }) => [...mine, ...Object.keys(cells)].map(Number)));
+  const named = [...lineages].map((lineage) => getColumn(table.structure, lineage));
+  const cells = storedCellsSql(
+    named,
+    (column) => `(${cellSql('g.cells', column)})`,
+    (key) => `g.cells ? ${key}`,
+  );
+  const base = storedCellsSql(
+    named,
+    (column) => ownCellSql('t', column),
+    (key) => `(g.cells ? ${key} or g.mine ? ${key})`,
+  );
+  const open = table.structure.columns.map(
+    (column) => `(${cellConflictSql('o', 't', column)} and not (g.cells || g.chosen) ? ${cellKey(column)})`,
+  );
+  return {
+    text:
+      `update change_request_operation o set cells = (o.cells - g.theirs) || ${cells}, base = (o.base - g.theirs) || ${base},` +
+      ` base_version = case when g.whole or not (${['false', ...open].join(' or ')}) then t.svc_version else o.base_version end,` +
+      ` decision = 'undecided', decided_by = null, decided_at = null, comment = null, updated_at = now()` +
+      ` from (select id, whole, mine, cells, array(select jsonb_array_elements_text(theirs)) as theirs,` +
+      ` coalesce((select jsonb_object_agg(c.key, true) from jsonb_array_elements_text(mine || theirs) c(key)), '{}') as chosen` +
+      ` from jsonb_to_recordset(${given}) as s(id bigint, whole boolean, mine jsonb, theirs jsonb, cells jsonb)) g,` +
+      ` ${tableName(table)} t where o.account_id = ${bind(table.account_id, 'int')} and o.change_request_id = ${bind(changeRequestId, 'int')}` +
+      ` and o.table_definition_id = ${bind(table.table_definition_id, 'int')} and o.id = g.id and t.svc_sk = o.svc_sk and ${currentSql(table, bind)} returning o.id`,
+    values: values.list,
   };
 }

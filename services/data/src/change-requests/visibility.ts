@@ -6,10 +6,10 @@ import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type { Problem } from '@almanac/service-kit/problems';
 import { allows, refusal } from '@almanac/service-kit/rights/rights';
 import type { Pools } from '../postgres/pools.ts';
-import type { TableAccess } from '../tables/open-table.ts';
+import type { ChangeRequestReading, TableAccess } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { maySee } from '../tables/table-rights.ts';
-import { type ChangeRequest, unknownRequest } from './change-requests.ts';
+import { type ChangeRequest, getChangeRequest, unknownRequest } from './change-requests.ts';
 import type { Kind } from './store-sql.ts';
 
 export type Decision = 'undecided' | 'accepted' | 'rejected' | 'returned';
@@ -79,4 +79,24 @@ export function refuseUnknownOperations(wanted: number[], found: number[]): void
     'not_found',
     unknown.map((id): Problem => ({ code: 'not_found', message: `Operation ${id} not found`, params: { id } })),
   );
+}
+
+/**
+ * The request through which rows are read, for those who see it (404, 403 as above). 422 when it was
+ * applied: its rows are those of the table then.
+ */
+export async function openReading(access: Access, call: CallContext, id: number): Promise<ChangeRequestReading> {
+  const header = await getChangeRequest(access.pools, call.accountId, id);
+  await findSeen(access, call, header);
+  const { rows } = await pgSql(access.pools.rows)(
+    'select true from applied_change_request where account_id = $1::int and change_request_id = $2::int limit 1',
+    [call.accountId, id],
+  );
+  if (rows.length > 0)
+    throw new ServiceError('wrong_state', {
+      code: 'wrong_state',
+      message: 'The change request was applied; read the table itself.',
+      field: 'change_request_id',
+    });
+  return { changeRequestId: id, branchId: header.branch_id };
 }

@@ -2,8 +2,7 @@
 // answer.
 import { limits } from '@almanac/service-kit/limits';
 import { joinedSql, mayOverflow } from '../rows/answer-size.ts';
-import { rowsSql } from '../rows/as-of-sql.ts';
-import { type Reading, readableSql } from '../rows/reading.ts';
+import { type Reading, readableSql, relationOf } from '../rows/reading.ts';
 import { startWithRecord } from '../rows/record-sql.ts';
 import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -21,8 +20,8 @@ type PageStrategy = 'scan' | 'index-offset' | 'materialize';
 
 const maxScanOffset = 1_000;
 
-function strategyOf(plan: PagePlan, { asOf }: Reading, counting: Counting): PageStrategy {
-  if (asOf !== undefined) return 'scan';
+function strategyOf(plan: PagePlan, { asOf, through }: Reading, counting: Counting): PageStrategy {
+  if (asOf !== undefined || through !== undefined) return 'scan';
   if (testsOf(plan.filter).some(isTextSearch) && isMaterializingCheaper(plan, counting)) return 'materialize';
   return plan.offset < maxScanOffset ? 'scan' : 'index-offset';
 }
@@ -46,7 +45,7 @@ function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, mar
 function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, counting: Counting) {
   const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
   const { bind } = values;
-  const from = rowsSql(table, at);
+  const from = relationOf(table, reading, at, bind);
   const where = whereSql(plan, bind);
   const strategy = strategyOf(plan, reading, counting);
   const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, maxBytes));
@@ -58,7 +57,7 @@ function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, count
   const counted =
     strategy === 'materialize'
       ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
-      : at === undefined
+      : at === undefined && reading.through === undefined
         ? countSql(table, where, counting, bind)
         : { ctes: [], from: plainCountSql(from, where), columns: '' };
   const ctes = strategy === 'materialize' ? [matchesSql(page), ...counted.ctes] : counted.ctes;

@@ -35,8 +35,8 @@ export function getGrid(
   request: PageRequest,
   model: GridRequest,
 ): Promise<Body> {
-  return withTable(access, call, request, 'view', (table, targets) =>
-    answerPage(access, 'grid', table, planGrid(table, model), { asOf: request.asOf, targets }),
+  return withTable(access, call, request, 'view', (table, targets, through) =>
+    answerPage(access, 'grid', table, planGrid(table, model), { asOf: request.asOf, targets, through }),
   );
 }
 
@@ -47,8 +47,8 @@ export function listRecords(
   request: PageRequest,
   query: ListRequest,
 ): Promise<Body> {
-  return withTable(access, call, request, 'view', (table, targets) =>
-    answerPage(access, 'list', table, planList(table, query), { asOf: request.asOf, targets }),
+  return withTable(access, call, request, 'view', (table, targets, through) =>
+    answerPage(access, 'list', table, planList(table, query), { asOf: request.asOf, targets, through }),
   );
 }
 
@@ -66,7 +66,7 @@ async function answerPage(
 ): Promise<Body | typeof stale> {
   const { cache, counts, limiter } = access.pages;
   const isLarge = counts.isLarge(table);
-  const isPresent = reading.asOf === undefined;
+  const isPresent = reading.asOf === undefined && reading.through === undefined;
   if (isLarge && isPresent) access.indexing.note(table, plan);
   // With lookups a page changes with other tables, too.
   const found = isPresent && !reading.targets ? await cache.find(table, pageKey(form, plan)) : undefined;

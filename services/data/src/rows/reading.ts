@@ -1,15 +1,23 @@
 // How rows are read, besides which of them: as of an instant, and with the records that they refer
 // to.
+import type { ChangeRequestReading } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
-import { answerableSql } from './as-of-sql.ts';
+import { answerableSql, rowsSql } from './as-of-sql.ts';
+import { throughSql } from './proposed-sql.ts';
 
 export type Reading = {
   /** ISO 8601; today's rows without it. */
   asOf?: string;
   /** With lookups: the referenced tables that the caller may view, by id. */
   targets?: ReadonlyMap<number, DeployedTable>;
+  /** The change request whose operations count as done; not with an instant. */
+  through?: ChangeRequestReading | undefined;
 };
+
+/** The rows that are read, deleted ones too, as a relation; `at`: the expression of the instant. */
+export const relationOf = (table: DeployedTable, { through }: Reading, at: string | undefined, bind: Bind): string =>
+  through ? throughSql(table, through, bind) : rowsSql(table, at);
 
 /** The tables that are read. */
 export const tablesOf = (table: DeployedTable, { targets }: Reading): Set<DeployedTable> =>

@@ -7,13 +7,18 @@ import type { Bind } from '../values/check.ts';
 import { boundedRecordSql, maxRecordBytes, mayOverflow } from './answer-size.ts';
 import { fieldsOf } from './fields.ts';
 import { displayedColumns, lookupsSql, planLookups } from './lookups-sql.ts';
+import { changeMemberSql } from './proposed-sql.ts';
 import type { Reading } from './reading.ts';
 
 /**
  * The JSON object of the row in scope: system columns first, then the table's own in their order,
- * then `svc_lookups`.
+ * then `svc_lookups`, and `change`, a member of its own.
  */
-export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind, lookups?: string): string {
+export function recordSql(
+  table: Pick<DeployedTable, 'structure'>,
+  bind: Bind,
+  { lookups, change }: { lookups?: string | undefined; change?: string | undefined } = {},
+): string {
   const { exact_numbers } = table.structure;
   const parts: string[] = [];
   for (const { name, sql, type, nullable, column } of fieldsOf(table).values()) {
@@ -25,6 +30,7 @@ export function recordSql(table: Pick<DeployedTable, 'structure'>, bind: Bind, l
     if (column || nullable) parts.push(`case when ${sql} is null then 'null' end`);
   }
   if (lookups !== undefined) parts.push(`',"svc_lookups":'`, lookups);
+  if (change !== undefined) parts.push(change);
   return concatSql([...parts, "'}'"]);
 }
 
@@ -44,15 +50,18 @@ const startsByStructure = new WeakMap<object, RecordStart>();
  */
 export function startWithRecord(
   table: Pick<DeployedTable, 'structure'>,
-  { asOf, targets }: Reading,
+  { asOf, targets, through }: Reading,
   row: string,
 ): RecordStart & { at: string | undefined } {
   const instant = ({ bind }: Values) => (asOf === undefined ? undefined : bind(asOf, 'timestamptz'));
-  if (targets) {
+  if (targets || through) {
     const values = new Values();
     const at = instant(values);
-    const lookups = planLookups(table, targets);
-    const record = recordSql(table, values.bind, lookupsSql(lookups, row, at, values.bind));
+    const lookups = targets ? planLookups(table, targets) : [];
+    const record = recordSql(table, values.bind, {
+      lookups: targets && lookupsSql(lookups, row, at, values.bind),
+      change: through && changeMemberSql,
+    });
     return { values, record, maxBytes: maxRecordBytes(table, displayedColumns(lookups)), at };
   }
   let known = startsByStructure.get(table.structure);

@@ -2,13 +2,13 @@
 // of one table (400), and runs the work with it, again while a deployment changes it.
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { ServiceError } from '@almanac/service-kit/errors';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { hasSqlClass } from '@almanac/service-kit/postgres/errors';
 import type { Action, Rights } from '@almanac/service-kit/rights/rights';
 import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import { type Catalogue, notDeployed } from './catalogue.ts';
 import type { DeployedTable } from './table.ts';
-import { maySee, requireRightOn } from './table-rights.ts';
+import { mayReview, maySee, requireRightOn } from './table-rights.ts';
 
 /** What opening a table takes. */
 export type TableAccess = { catalogue: Catalogue; rights: Rights };
@@ -17,7 +17,18 @@ export type TableAccess = { catalogue: Catalogue; rights: Rights };
  * The table that a request is about, and how its records are shown: decimals and bigints as
  * strings, with the records that they refer to.
  */
-export type TableRequest = TableReference & { exactNumbers?: boolean; includeLookups?: boolean };
+export type TableRequest = TableReference & {
+  exactNumbers?: boolean;
+  includeLookups?: boolean;
+  /** Rows are read through it. */
+  through?: ChangeRequestReading | undefined;
+};
+
+/**
+ * A change request through which rows are read: as they would be. `onlyChanged`: those rows alone
+ * that it changes.
+ */
+export type ChangeRequestReading = { changeRequestId: number; branchId: number; onlyChanged?: boolean };
 
 /**
  * The referenced tables that the caller may view, by id; undefined when no lookups were requested.
@@ -42,7 +53,11 @@ export async function withTable<T>(
   call: CallContext,
   request: TableRequest,
   action: Action,
-  work: (table: DeployedTable, targets: LookupTargets) => Promise<T | typeof stale>,
+  work: (
+    table: DeployedTable,
+    targets: LookupTargets,
+    through: ChangeRequestReading | undefined,
+  ) => Promise<T | typeof stale>,
 ): Promise<T> {
   const { accountId } = call;
   const lookups = request.includeLookups ? lookupTables : noTables;
@@ -51,12 +66,12 @@ export async function withTable<T>(
   for (let attempt = 1; ; attempt += 1) {
     let failure: unknown;
     try {
-      await requireRightOn({ rights }, call, action, table);
+      const through = await requireReading({ rights }, call, action, table, request.through);
       requireSameTable(request, table);
       const targets = request.includeLookups ? await visible(rights, call, others) : undefined;
       const result = await (request.exactNumbers
-        ? work(exactForm(table), targets && allExact(targets))
-        : work(table, targets));
+        ? work(exactForm(table), targets && allExact(targets), through)
+        : work(table, targets, through));
       if (result !== stale) return result;
     } catch (error) {
       if (!mayComeFromChange(error)) throw error;
@@ -71,6 +86,26 @@ export async function withTable<T>(
     table = fresh;
     others = freshOthers;
   }
+}
+
+// Who approves on the branch of a change request reads what it changes without a right on the table.
+async function requireReading(
+  { rights }: { rights: Rights },
+  call: CallContext,
+  action: Action,
+  table: DeployedTable,
+  through: ChangeRequestReading | undefined,
+): Promise<ChangeRequestReading | undefined> {
+  const isReviewed = through?.branchId === table.branch_id && (await mayReview({ rights }, call, table));
+  if (isReviewed && !(await maySee({ rights }, call, table))) return { ...through, onlyChanged: true };
+  await requireRightOn({ rights }, call, action, table);
+  if (through && through.branchId !== table.branch_id)
+    throw validationFailed({
+      code: 'incompatible',
+      message: 'The table is on another branch than the change request.',
+      field: 'change_request_id',
+    });
+  return through;
 }
 
 /**
