@@ -61,7 +61,7 @@ export const changeOperationSchema = z
       .object({
         row: z
           .boolean()
-          .meta({ description: 'The row is gone, or has changed since it was to be deleted or restored.' }),
+          .meta({ description: 'The row is missing or deleted, or has changed since it was to be deleted or restored.' }),
         columns: z.record(
           z.string(),
           z.object({ base: z.unknown(), proposed: z.unknown(), current: z.unknown() }).meta({ id: 'CellConflict' }),
@@ -158,7 +158,7 @@ const resolutionSchema = z
         description: 'Column to `mine`, what is proposed; `theirs`, what the row has now; or `{value}`, another value.',
       }),
   })
-  .meta({ id: 'ConflictResolution' });
+  .meta({ id: 'OperationResolution' });
 export const resolutionsSchema = z.array(resolutionSchema).min(1).max(limits.operationsPerBatch);
 export const resolvedSchema = z.object({
   operations: z

@@ -1,8 +1,8 @@
 // What others have changed in a row since an operation on it was based on a version. Pure.
 //
 // A cell conflicts when its present value is neither the one that the operation is based on nor the
-// one that it proposes. A row conflicts when it is gone, or when it is to be deleted or restored
-// and has changed at all.
+// one that it proposes. A row conflicts when it is missing or deleted, or when it is to be deleted
+// or restored and has changed at all.
 
 import { cellSql, hasCellSql, ownCellSql } from '../rows/proposed-sql.ts';
 import type { Column } from '../tables/table.ts';

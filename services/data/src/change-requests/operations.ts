@@ -29,8 +29,8 @@ import { refuseUnknownOperations, requireCreator } from './visibility.ts';
 
 /**
  * Adds operations on rows of one table, all or none. One on a row that the request changes already
- * replaces that one; a change of a change adds its cells. 404 and 403 as for a write, 422 in another
- * phase than draft; 400 when two name the same row.
+ * replaces that one; a change of a change adds its cells. 404 and 403 as for a write, 422 in
+ * another phase than draft; 400 when two name the same row.
  */
 export async function addOperations(
   access: WriteAccess,

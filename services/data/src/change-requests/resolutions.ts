@@ -1,5 +1,5 @@
-// How the creator of a draft settles conflicts with what others have changed since: cell by cell, or
-// for the row as a whole.
+// How the creator of a draft settles conflicts with what others have changed since: cell by cell,
+// or for the row as a whole.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
@@ -27,9 +27,9 @@ export type Resolution = {
 type Settled = { id: number; problems: Problem[] };
 
 /**
- * Settles conflicts, all or none: the operations are based on the present rows then, for the columns
- * named. 404 names unknown operations, 422 columns that an operation doesn't change and values that
- * break a rule.
+ * Settles conflicts, all or none: the operations are based on the present rows then, for the
+ * columns named. 404 names unknown operations, 422 columns that an operation doesn't change and
+ * values that break a rule.
  */
 export async function resolveConflicts(
   access: TableAccess & { pools: Pools },

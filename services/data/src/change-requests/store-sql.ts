@@ -109,8 +109,8 @@ export type Settled = {
 };
 
 /**
- * Bases operations on the present values of the columns that are settled, and on the present version
- * once no other column conflicts. Returns the ids; none when the table has changed.
+ * Bases operations on the present values of the columns that are settled, and on the present
+ * version once no other column conflicts. Returns the ids; none when the table has changed.
  */
 export function resolveSql(table: DeployedTable, changeRequestId: number, settled: Settled[]): Statement {
   const values = new Values();

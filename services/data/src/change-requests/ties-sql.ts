@@ -1,6 +1,6 @@
 // Which operations of a request need others to be applied: a row needs the new row that it refers
-// to, and a row that goes, or gives its key up, needs those that referred to it to go or to refer to
-// something else. Pure.
+// to, and a row that goes, or gives its key up, needs those that referred to it to go or to refer
+// to something else. Pure.
 import {
   cellAfter,
   cellBefore,

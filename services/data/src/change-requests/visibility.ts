@@ -82,8 +82,8 @@ export function refuseUnknownOperations(wanted: number[], found: number[]): void
 }
 
 /**
- * The request through which rows are read, for those who see it (404, 403 as above). 422 when it was
- * applied: its rows are those of the table then.
+ * The request through which rows are read, for those who see it (404, 403 as above). 422 when it
+ * was applied: its rows are those of the table then.
  */
 export async function openReading(access: Access, call: CallContext, id: number): Promise<ChangeRequestReading> {
   const header = await getChangeRequest(access.pools, call.accountId, id);

@@ -164,7 +164,7 @@ async function clearTarget(sql: Sql, accountId: number, schemas: string[]): Prom
 
 // Every table of the service with a column `account_id`, also of later versions; those first that
 // others refer to. The tables left out say where accounts are. Numbers that PostgreSQL gives are
-// given anew, but callers know those of operations.
+// others there, but callers know those of operations.
 const recordTablesSql = `
   select format('%I', c.relname) as name,
     string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attgenerated = '' and (a.attidentity = '' or c.relname = 'change_request_operation')) as columns

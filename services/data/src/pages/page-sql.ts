@@ -2,6 +2,7 @@
 // answer.
 import { limits } from '@almanac/service-kit/limits';
 import { joinedSql, mayOverflow } from '../rows/answer-size.ts';
+import { halvesSql } from '../rows/proposed-sql.ts';
 import { type Reading, readableSql, relationOf } from '../rows/reading.ts';
 import { startWithRecord } from '../rows/record-sql.ts';
 import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
@@ -45,8 +46,8 @@ function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, mar
 function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, counting: Counting) {
   const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
   const { bind } = values;
-  const from = relationOf(table, reading, at, bind);
   const where = whereSql(plan, bind);
+  const { from, plainCount } = sourceOf(table, reading, at, plan, where, bind);
   const strategy = strategyOf(plan, reading, counting);
   const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, maxBytes));
   const isLarge = (counting.known ?? counting.mark) !== undefined;
@@ -59,7 +60,7 @@ function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, count
       ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
       : at === undefined && reading.through === undefined
         ? countSql(table, where, counting, bind)
-        : { ctes: [], from: plainCountSql(from, where), columns: '' };
+        : { ctes: [], from: plainCount, columns: '' };
   const ctes = strategy === 'materialize' ? [matchesSql(page), ...counted.ctes] : counted.ctes;
   return {
     values,
@@ -70,6 +71,26 @@ function pageParts(table: DeployedTable, plan: PagePlan, reading: Reading, count
     current: readableSql(table, reading, at, bind),
     customPlan,
   };
+}
+
+// Through a change request each half is put in its order and cut before both are: an index of the
+// table serves its half.
+function sourceOf(
+  table: DeployedTable,
+  reading: Reading,
+  at: string | undefined,
+  plan: PagePlan,
+  where: string,
+  bind: Bind,
+): { from: string; plainCount: string } {
+  if (!reading.through) {
+    const from = relationOf(table, reading, at, bind);
+    return { from, plainCount: plainCountSql(from, where) };
+  }
+  const { rows, countSql: counted } = halvesSql(table, reading.through, bind);
+  const first = `order by ${orderSql(plan)} limit ${bind(plan.offset + plan.limit, 'bigint')}`;
+  const halves = rows.map((half) => `(select * from (${half}) half${where} ${first})`);
+  return { from: `(${halves.join(' union all ')}) through`, plainCount: `(select ${counted(where)}) as counted(c)` };
 }
 
 /** The condition of a page, with its `where`; empty when every row matches. */

@@ -1,8 +1,8 @@
-// The operations of change requests on rows: their cells as they are stored, and a table as it would
-// be with them, as a relation that stands wherever a table's name can. Pure.
+// The operations of change requests on rows: their cells as they are stored, and a table as it
+// would be with them, as a relation that stands wherever a table's name can. Pure.
 //
-// Cells are JSON texts by the lineage of a column. A deployment may have changed the type of a column
-// since, so a text is cast only where it is a value.
+// Cells are JSON texts by the lineage of a column. A deployment may have changed the type of a
+// column since, so a text is cast only where it is a value.
 import { cellKey, columnName, tableName } from '../sql/identifiers.ts';
 import type { ChangeRequestReading } from '../tables/open-table.ts';
 import type { Column, DeployedTable } from '../tables/table.ts';
@@ -52,11 +52,19 @@ export const changeMemberSql = `case when svc_operation_id is not null then conc
  * `svc_operation_kind` of those that it changes. A row that would be created has the negative id of
  * its operation.
  */
-export function throughSql(
+export function throughSql(table: DeployedTable, through: ChangeRequestReading, bind: Bind): string {
+  return `(${halvesSql(table, through, bind).rows.join(' union all ')}) through`;
+}
+
+/**
+ * The two halves of that relation, those that it doesn't touch first, and how many of them match:
+ * counted as those of the table without those that it touches.
+ */
+export function halvesSql(
   table: DeployedTable,
   { changeRequestId, onlyChanged = false }: ChangeRequestReading,
   bind: Bind,
-): string {
+): { rows: string[]; countSql: (where: string) => string } {
   const { columns } = table.structure;
   const ofRequest = (alias: string) =>
     `${alias}.account_id = ${bind(table.account_id, 'int')} and ${alias}.change_request_id = ${bind(changeRequestId, 'int')}` +
@@ -67,7 +75,7 @@ export function throughSql(
     ` where not exists (select from change_request_operation o where ${ofRequest('o')} and o.svc_sk = b.svc_sk)`;
   const isDeleted = `case o.kind when 'delete' then true when 'update' then t.svc_is_deleted else false end`;
   const system: Record<string, string> = {
-    svc_sk: 'coalesce(t.svc_sk, -o.id)',
+    svc_sk: 'coalesce(o.svc_sk, -o.id)',
     svc_created_at: 'coalesce(t.svc_created_at, o.updated_at)',
     svc_updated_at: 'coalesce(t.svc_updated_at, o.updated_at)',
     svc_is_deleted: isDeleted,
@@ -85,5 +93,14 @@ export function throughSql(
     ` case when ${isDeleted} then null else true end as svc_live, o.id as svc_operation_id, o.kind as svc_operation_kind` +
     ` from change_request_operation o left join ${tableName(table)} t on t.svc_sk = o.svc_sk` +
     ` where ${ofRequest('o')} and (o.kind = 'create' or t.svc_sk is not null)`;
-  return onlyChanged ? `(${changed}) through` : `(${untouched} union all ${changed}) through`;
+  const touched = `select b.* from change_request_operation o join ${tableName(table)} b on b.svc_sk = o.svc_sk where ${ofRequest('o')}`;
+  const counted = (where: string) =>
+    [`(select count(*) from (${changed}) c${where})`]
+      .concat(
+        onlyChanged
+          ? []
+          : [`(select count(*) from ${tableName(table)}${where})`, `(select -count(*) from (${touched}) b${where})`],
+      )
+      .join(' + ');
+  return { rows: onlyChanged ? [changed] : [untouched, changed], countSql: counted };
 }

@@ -88,7 +88,8 @@ export async function withTable<T>(
   }
 }
 
-// Who approves on the branch of a change request reads what it changes without a right on the table.
+// Who approves on the branch of a change request reads what it changes without a right on the
+// table.
 async function requireReading(
   { rights }: { rights: Rights },
   call: CallContext,

@@ -115,14 +115,14 @@ describe('decisions', () => {
 
   it('take along what a deletion needs: rows that referred to it go, or refer to something else', async () => {
     const { parent, child } = await givenTables();
-    const [gone, stays] = [await create(net, parent, { code: 'G' }), await create(net, parent, { code: 'S' })];
+    const [removed, stays] = [await create(net, parent, { code: 'G' }), await create(net, parent, { code: 'S' })];
     const [x, y] = [
       await create(net, child, { code: 'X', parent: 'G' }),
       await create(net, child, { code: 'Y', parent: 'G' }),
     ];
     const request = await openRequest(net);
     const [d] = idsOf(
-      await propose(net.call, request, parent, [deletion(gone.svc_sk), changed(stays.svc_sk, { x: '1' })]),
+      await propose(net.call, request, parent, [deletion(removed.svc_sk), changed(stays.svc_sk, { x: '1' })]),
     );
     const [dx, uy] = idsOf(
       await propose(net.call, request, child, [deletion(x.svc_sk), changed(y.svc_sk, { parent: 'S' })]),

@@ -115,8 +115,8 @@ describe('operations', () => {
       { name: 'parent', length: 5, foreign_key_table_id: parent },
     ]);
     const row = await create(net, table, { code: 'A', must: 'x' });
-    const gone = await create(net, table, { code: 'G', must: 'x' });
-    await remove(net.call, table, [gone.svc_sk]);
+    const removed = await create(net, table, { code: 'G', must: 'x' });
+    await remove(net.call, table, [removed.svc_sk]);
     const request = await openRequest(net);
     const answer = await propose(net.call, request, table, [
       added({ code: 'B', n: 'abc', must: 'x' }),
@@ -124,7 +124,7 @@ describe('operations', () => {
       added({ code: 'A', must: 'x' }),
       added({ code: 'D', must: 'x', parent: 'NO' }),
       changed(row.svc_sk, { must: null, n: 'toolong' }),
-      changed(gone.svc_sk, { n: 1 }),
+      changed(removed.svc_sk, { n: 1 }),
       deletion(99_999),
       added({ code: 'E', must: 'x', parent: 'P' }),
       added({ code: 'E', must: 'x' }),
@@ -474,16 +474,16 @@ describe('rights', () => {
   it('requests and tables of other accounts, and requests on hidden branches, are unknown', async () => {
     const table = await givenTable();
     const request = await openRequest(net);
-    const stranger = net.as({ accountId: 2 });
-    const unknown = await listed(stranger, 999_999);
+    const outsider = net.as({ accountId: 2 });
+    const unknown = await listed(outsider, 999_999);
     for (const answer of [
-      await listed(stranger, request),
-      await propose(stranger, request, table, [added({ code: 'A' })]),
-      await takeOut(stranger, request, [1]),
+      await listed(outsider, request),
+      await propose(outsider, request, table, [added({ code: 'A' })]),
+      await takeOut(outsider, request, [1]),
     ])
       expect([answer.status, answer.body]).toEqual([404, unknown.body]);
     const own = await openRequest(net, { accountId: 2 });
-    const foreign = await propose(stranger, own, table, [added({ code: 'A' })]);
+    const foreign = await propose(outsider, own, table, [added({ code: 'A' })]);
     expect([foreign.status, foreign.body.errors]).toEqual([404, ['Deployed table definition not found']]);
     net.rights.set(71, { license_type: 'developer', permissions: [], private_branch_ids: [1] } as never);
     const private_ = await listed(net.as({ userId: 71 }), request);

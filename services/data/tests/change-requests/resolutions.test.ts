@@ -26,16 +26,16 @@ async function given() {
   const columns = ['x', 'y', 'z'].map((name) => ({ name, length: 9 }));
   await deploy(net, [{ id: table, columns: [code, ...columns] }]);
   const row = await create(net, table, { code: 'A', x: '0', y: '0', z: '0' });
-  const gone = await create(net, table, { code: 'B', x: '0' });
+  const removed = await create(net, table, { code: 'B', x: '0' });
   const request = await openRequest(net);
   const made = await propose(net.call, request, table, [
     changed(row.svc_sk, { x: 'mine', y: 'mine', z: 'mine' }),
-    deletion(gone.svc_sk),
+    deletion(removed.svc_sk),
   ]);
   await patch(table, row.svc_sk, { x: 'theirs', y: 'theirs', z: 'theirs' });
-  await patch(table, gone.svc_sk, { x: 'theirs' });
+  await patch(table, removed.svc_sk, { x: 'theirs' });
   const [update, removal] = made.body.operations.map(({ id }: { id: number }) => id);
-  return { table, request, update, removal, row, gone };
+  return { table, request, update, removal, row, removed };
 }
 
 describe('conflicts', () => {
@@ -94,8 +94,8 @@ describe('conflicts', () => {
       [{ operation_id: update, columns: 'mine' }],
     ])
       expect(await statusOf(wrong)).toBe(400);
-    const stranger = net.as({ accountId: 2 });
-    expect(await statusOf([{ operation_id: update, columns }], stranger)).toBe(404);
+    const outsider = net.as({ accountId: 2 });
+    expect(await statusOf([{ operation_id: update, columns }], outsider)).toBe(404);
     net.rights.set(97, {
       license_type: 'developer',
       permissions: [{ action: 'edit', resource_type: 'account', resource_id: 1 }],

@@ -82,8 +82,8 @@ export function readUpserts(table: DeployedTable, operations: Operation[]): Upse
 }
 
 /**
- * Adds the problems of values to `problems`. `rows`: those of the upserts whose key could be read. 400 when two operations name the same
- * record: its outcome would depend on their order.
+ * Adds the problems of values to `problems`. `rows`: those of the upserts whose key could be read.
+ * 400 when two operations name the same record: its outcome would depend on their order.
  */
 export function readBatch<P extends Pick<OperationProblems, 'add'>>(
   table: DeployedTable,
