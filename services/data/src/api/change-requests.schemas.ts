@@ -61,7 +61,9 @@ export const changeOperationSchema = z
       .object({
         row: z
           .boolean()
-          .meta({ description: 'The row is missing or deleted, or has changed since it was to be deleted or restored.' }),
+          .meta({
+            description: 'The row is missing or deleted, or has changed since it was to be deleted or restored.',
+          }),
         columns: z.record(
           z.string(),
           z.object({ base: z.unknown(), proposed: z.unknown(), current: z.unknown() }).meta({ id: 'CellConflict' }),

@@ -60,7 +60,7 @@ export async function findSeen(
   return { tables: seen, groups };
 }
 
-/** 403 for another caller than the creator (404 as above); any application, when one has made it. */
+/** 403 for others than the creator (404 as above); any application, when one has made it. */
 export async function requireCreator(access: Access, call: CallContext, header: ChangeRequest): Promise<void> {
   if (isCreator(call, header)) return;
   await findSeen(access, call, header);

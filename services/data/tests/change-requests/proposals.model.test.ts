@@ -1,5 +1,5 @@
-// Random proposals, direct writes and decisions beside plain models: the operations of a request, the
-// table as it would be, and what goes along with a decision.
+// Random proposals, direct writes and decisions beside plain models: the operations of a request,
+// the table as it would be, and what goes along with a decision.
 import { randomInt } from 'node:crypto';
 import { randomOf } from '@almanac/testkit/random';
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
