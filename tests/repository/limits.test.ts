@@ -29,6 +29,8 @@ const shownBy = {
   aggregates: [tests('data', 'summaries/groups'), 'take one to three columns and at most twenty aggregates'],
   idsPerDelete: [tests('data', 'records/rows'), 'takes 1000 ids and no more'],
   operationsPerBatch: [tests('data', 'records/batch'), 'takes 1 to 1,000 operations'],
+  operationsPerChangeRequest: [tests('data', 'change-requests/operations'), 'are at most 100,000 in a request'],
+  decisionsPerRequest: [tests('data', 'change-requests/decisions'), 'are at most a hundred in a request'],
   problems: [tests('data', 'records/batch'), 'lists a hundred problems and says how many more there are'],
   columnsPerTable: [
     tests('metadata', 'table-definitions/table-definitions'),

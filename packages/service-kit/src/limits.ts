@@ -22,6 +22,9 @@ export const limits = {
   aggregates: 20,
   idsPerDelete: 1000,
   operationsPerBatch: 1000,
+  operationsPerChangeRequest: 100_000,
+  /** In one request. */
+  decisionsPerRequest: 100,
   /** In one answer; a body can have far more problems than a person reads. */
   problems: 100,
   columnsPerTable: 200,

@@ -65,6 +65,7 @@ person          y  y   | y  y  y | y  y  y | y  |  y  |      p      | y y   y   
 administer      y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   - -
 viewRows        y  y   | y  y  y | y  -  y | y  |  -  |      y      | y y   y   y -
 editRows        y  y   | y  y  - | y  -  y | -  |  -  |      y      | y y   y   y -
+proposeRows     c  c   | c  c  - | c  -  c | -  |  -  |      c      | c c   c   c -
 seeTables       y  y   | y  y  y | y  y  y | y  |  -  |      y      | y y   y   y y
 develop         y  y   | y  -  - | y  -  - | -  |  -  |      y      | - -   -   - -
 copy            y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
@@ -98,6 +99,7 @@ export const rules = {
   administer: { takes: '`admin` on the account', reaches: 'everything' },
   viewRows: { takes: `\`view\` ${onTable}` },
   editRows: { takes: `\`edit\` ${onTable}` },
+  proposeRows: { takes: `being the creator of the change request, and to add to it \`edit\` ${onTable}` },
   seeTables: { takes: `\`view\` ${onTable}, or \`approve\` on its branch` },
   develop: { takes: `\`develop\` ${onTable}` },
   copy: { takes: '`develop` on its domain, the target branch or the account, and seeing the original' },
@@ -275,7 +277,12 @@ export const operations: Record<string, Case[]> = {
   'POST /promotions/{id}/abandon': [{ rule: 'abandon' }],
 
   'GET /table_data': [{ rule: 'viewRows' }],
-  'POST /table_data/grid': [{ rule: 'viewRows' }],
+  'POST /table_data/grid': [
+    {
+      rule: 'viewRows',
+      note: 'With `change_request_id`, who has `approve` on its branch reads the rows that it changes; so do `GET /table_data` and `GET /table_data/{id}`.',
+    },
+  ],
   'POST /table_data/values': [{ rule: 'viewRows' }],
   'POST /table_data/position': [{ rule: 'viewRows' }],
   'POST /table_data/groups': [{ rule: 'viewRows' }],
@@ -293,6 +300,12 @@ export const operations: Record<string, Case[]> = {
   'POST /table_data/restore_records': [{ rule: 'editRows' }],
   'POST /table_data/batch': [{ rule: 'editRows' }],
   'POST /table_data/{id}/revert': [{ rule: 'editRows' }],
+
+  'GET /change_requests/{id}/operations': [{ rule: 'seeTables', note: 'Its creator sees all operations.' }],
+  'POST /change_requests/{id}/operations': [{ rule: 'proposeRows' }],
+  'POST /change_requests/{id}/operations/remove': [{ rule: 'proposeRows' }],
+  'POST /change_requests/{id}/resolutions': [{ rule: 'proposeRows' }],
+  'POST /change_requests/{id}/decisions': [{ rule: 'decide' }],
 
   'GET /imports': [list('viewRows')],
   'POST /imports': [{ rule: 'openImport' }],

@@ -1,19 +1,26 @@
-// Data over HTTP: rows.
+// Data over HTTP: rows, and the operations of change requests on them.
 
 import type { Route } from '@almanac/service-kit/api/route';
 import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { changeRequestRoutes } from './api/change-requests.routes.ts';
 import { differenceRoutes } from './api/differences.routes.ts';
 import { readingRowsRoutes } from './api/reading-rows.routes.ts';
 import { tableDataRoutes } from './api/table-data.routes.ts';
+import { openReading } from './change-requests/visibility.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import type { DataContext } from './context.ts';
 
 /** The routes over one cluster. */
 export function dataRoutes(ctx: DataContext): Route[] {
-  return [...tableDataRoutes(ctx), ...readingRowsRoutes(ctx), ...differenceRoutes(ctx)];
+  return [
+    ...tableDataRoutes(ctx, { openReading: (call, id) => openReading(ctx, call, id) }),
+    ...readingRowsRoutes(ctx),
+    ...differenceRoutes(ctx),
+    ...changeRequestRoutes(ctx),
+  ];
 }
 
 /** Serves each call on the cluster of its account. */

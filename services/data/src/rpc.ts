@@ -3,6 +3,12 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import {
+  dropChangeRequest,
+  openChangeRequest,
+  setPhase,
+  summarizeChangeRequests,
+} from './change-requests/change-requests.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
@@ -35,6 +41,13 @@ const callers = {
   ReadLoadChanges: ['jobs', 'operator'],
   BulkRead: ['jobs', 'operator'],
   MergeRows: ['metadata'],
+  OpenChangeRequest: ['metadata'],
+  SetChangeRequestPhase: ['metadata'],
+  SummarizeChangeRequests: ['metadata'],
+  ApplyChangeRequest: ['metadata'],
+  GetAppliedChangeRequest: ['metadata'],
+  DropChangeRequest: ['metadata'],
+  SetRowPolicies: ['metadata'],
   PlaceAccount: ['operator'],
 } as const satisfies RpcServerOptions<'data'>['callers'];
 
@@ -42,6 +55,9 @@ const callers = {
 export function createDataRpc(clusters: Clusters, runtime: ServiceRuntime, port: number): RpcServer {
   return runtime.rpcServer({ service: 'data', port, callers, handlers: dataHandlers(clusters) });
 }
+
+// The engineers of change requests replace these one by one.
+const notYet = (): Promise<never> => Promise.reject(new Error('not built yet'));
 
 function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
   // The cluster is looked up in the databases: these calls are rare, and some return an empty list
@@ -113,6 +129,20 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
         ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request));
       return at(call, merge);
     },
+    OpenChangeRequest: async (call, request) => {
+      await clusters.placeNew(call.accountId);
+      return at(call, (ctx) => openChangeRequest(ctx, call, request));
+    },
+    SetChangeRequestPhase: (call, request) => at(call, (ctx) => setPhase(ctx, call, request)),
+    SummarizeChangeRequests: async (call, request) => ({
+      summaries: await at(call, (ctx) => summarizeChangeRequests(ctx, call, request)),
+    }),
+    ApplyChangeRequest: notYet,
+    GetAppliedChangeRequest: notYet,
+    DropChangeRequest: async (call, request) => ({
+      dropped: await at(call, (ctx) => dropChangeRequest(ctx, call, request)),
+    }),
+    SetRowPolicies: notYet,
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };
 }

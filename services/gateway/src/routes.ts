@@ -49,6 +49,11 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'DELETE /table_data/by_key': {},
     'GET /table_data/{id}': {},
     'PATCH /table_data/{id}': {},
+    'GET /change_requests/{id}/operations': {},
+    'POST /change_requests/{id}/operations': {},
+    'POST /change_requests/{id}/operations/remove': {},
+    'POST /change_requests/{id}/decisions': {},
+    'POST /change_requests/{id}/resolutions': {},
   },
   metadata: {
     'GET /table_definitions': {},

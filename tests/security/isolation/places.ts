@@ -17,6 +17,8 @@ export type Kind =
   | 'removed table definition'
   | 'column definition'
   | 'row'
+  | 'change request'
+  | 'change operation'
   | 'deployment'
   | 'promotion'
   | 'import'
@@ -42,6 +44,7 @@ export type Kind =
 const inPaths: Record<string, Kind[]> = {
   audit_events: ['audit event'],
   branches: ['branch', 'main branch'],
+  change_requests: ['change request'],
   column_definitions: ['column definition'],
   deployed_table_definitions: ['table definition'],
   deployments: ['deployment'],
@@ -68,6 +71,7 @@ const onlyInLists: Record<string, Kind> = { permissions: 'permission' };
 const byName: Record<string, Kind> = {
   application_id: 'acting application',
   branch_id: 'main branch',
+  change_request_id: 'change request',
   client_id: 'client id',
   cloned_from_id: 'table definition',
   correlation_code: 'correlation code',
@@ -79,6 +83,8 @@ const byName: Record<string, Kind> = {
   import_mapping_id: 'import mapping',
   key: 'table definition key',
   lookup_display_column_id: 'column definition',
+  operation_id: 'change operation',
+  operation_ids: 'change operation',
   oauth_application_id: 'acting application',
   owner_id: 'acting user',
   parent_branch_id: 'main branch',
@@ -115,6 +121,7 @@ export function kindsAt(place: Place): Kind[] | undefined {
   if (where === 'path' && name === 'id' && operation.path.startsWith('/users/{id}/refresh_tokens'))
     return ['service user'];
   if (where === 'path') return inPaths[segmentBefore(place)];
+  if (name === 'ids' && operation.path.startsWith('/change_requests/')) return ['change operation'];
   const list = operation.path.split('/').at(-1) as string;
   const isActor = name === 'user_id' && (list === 'audit_events' || list === 'changes');
   const named = isActor ? 'acting user' : byName[name];

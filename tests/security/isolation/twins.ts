@@ -44,6 +44,8 @@ export const never: Owned = {
   'removed table definition': neverId,
   'column definition': neverId,
   row: neverId,
+  'change request': neverId,
+  'change operation': neverId,
   deployment: neverId,
   promotion: neverId,
   import: neverId,

@@ -58,6 +58,13 @@ describe('gRPC between services', () => {
     DropBranch: refuse,
     CheckColumnSources: refuse,
     MergeRows: refuse,
+    OpenChangeRequest: refuse,
+    SetChangeRequestPhase: refuse,
+    SummarizeChangeRequests: refuse,
+    ApplyChangeRequest: refuse,
+    GetAppliedChangeRequest: refuse,
+    DropChangeRequest: refuse,
+    SetRowPolicies: refuse,
     CancelLoad: async (call) => {
       left.push(timeLeftOf(call));
       return {};

@@ -51,18 +51,21 @@ function given(rows: number) {
   };
   const pool = { connect: async () => ({ query, release: () => {} }) } as unknown as pg.Pool;
   const highWaterMark = { find: () => undefined };
-  const routes = tableDataRoutes({
-    pools: { rows: pool } as Pools,
-    catalogue: new Catalogue(pool),
-    rights: {} as Rights,
-    announcer: { touch: () => {} },
-    indexing: { note: () => {}, serve: (_table, plan) => plan },
-    pages: {
-      cache: new PageCache({ lastChange: async () => 0, highWaterMark }),
-      counts: new CountCache(highWaterMark, { find: () => rows }),
-      limiter: new PageLimiter(10),
+  const routes = tableDataRoutes(
+    {
+      pools: { rows: pool } as Pools,
+      catalogue: new Catalogue(pool),
+      rights: {} as Rights,
+      announcer: { touch: () => {} },
+      indexing: { note: () => {}, serve: (_table, plan) => plan },
+      pages: {
+        cache: new PageCache({ lastChange: async () => 0, highWaterMark }),
+        counts: new CountCache(highWaterMark, { find: () => rows }),
+        limiter: new PageLimiter(10),
+      },
     },
-  });
+    { openReading: () => Promise.reject(new Error('no request')) },
+  );
   const grid = routes.find(({ path }) => path === '/table_data/grid');
   const body = () => ({ table_definition_id: 7, startRow: 0, endRow: 10 });
   return { stacks, ask: () => grid?.handle({ call: { accountId: 3 }, query: {}, headers: {}, body } as never) };

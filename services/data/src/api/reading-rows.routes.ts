@@ -17,7 +17,7 @@ import {
   filterModelSchema,
   orSchema,
   readExactNumbers,
-  recordId,
+  recordIdNumber,
   searchSchema,
   sortModelSchema,
 } from './table-data.schemas.ts';
@@ -134,7 +134,7 @@ export function readingRowsRoutes(access: PageAccess): Route[] {
       resource,
       body: {
         ...tableInBody,
-        id: recordId.meta({ description: 'The `svc_sk` of the row.' }),
+        id: recordIdNumber.meta({ description: 'The `svc_sk` of the row.' }),
         ...selectionInBody,
         sortModel: sortModelSchema.optional(),
       },

@@ -1,7 +1,9 @@
 // The routes of rows: /table_data. Each reads its input, calls one function, and answers.
 import type { IncomingHttpHeaders } from 'node:http';
+import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { JsonText } from '@almanac/service-kit/http/json-text';
@@ -16,6 +18,7 @@ import { restoreRecords, revertRecord } from '../records/history/restore.ts';
 import type { WriteAccess } from '../records/idempotency.ts';
 import { createRecord, deleteRecords, getRecord, updateRecord } from '../records/records.ts';
 import { asOfSchema } from '../rows/as-of.ts';
+import type { ChangeRequestReading } from '../tables/open-table.ts';
 import {
   columnsSchema,
   exactNumbersHeader,
@@ -37,6 +40,7 @@ import {
   rowSchema,
   searchSchema,
   sortModelSchema,
+  throughMeta,
   versionNumber,
   versionSchema,
 } from './table-data.schemas.ts';
@@ -80,8 +84,20 @@ function readCondition(headers: IncomingHttpHeaders) {
   return { exists: false, versions: undefined };
 }
 
+/** What opens a change request for reading: `change-requests/visibility.ts`. */
+type ChangeRequests = { openReading(call: CallContext, id: number): Promise<ChangeRequestReading> };
+
 /** The routes of rows, over what they need of a cluster. */
-export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
+export function tableDataRoutes(access: PageAccess & WriteAccess, changeRequests: ChangeRequests): Route[] {
+  const readThrough = async (call: CallContext, id: number | undefined, asOf: string | undefined) => {
+    if (id === undefined) return undefined;
+    if (asOf === undefined) return changeRequests.openReading(call, id);
+    throw new ServiceError('bad_request', {
+      code: 'incompatible',
+      message: 'Send as_of or change_request_id, not both.',
+      field: 'change_request_id',
+    });
+  };
   return [
     route({
       method: 'POST',
@@ -118,13 +134,16 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
         include_deleted: z.boolean().optional().meta({ description: 'Deleted rows too.' }),
         as_of: asOfSchema.optional(),
         include_lookups: z.boolean().optional().meta(lookupsMeta),
+        change_request_id: idSchema.optional().meta(throughMeta),
       },
       response: z.object({ rows: z.array(rowSchema), rowCount: z.int() }),
       handle: async ({ call, query, headers, body }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { as_of: asOf, include_lookups: includeLookups, ...model } = body();
+        const { as_of: asOf, include_lookups: includeLookups, change_request_id: changeRequestId, ...model } = body();
         const reference = readTableReference(model);
-        return new JsonText(await getGrid(access, call, { ...reference, exactNumbers, asOf, includeLookups }, model));
+        const through = await readThrough(call, changeRequestId, asOf);
+        const request = { ...reference, exactNumbers, asOf, includeLookups, through };
+        return new JsonText(await getGrid(access, call, request, model));
       },
     }),
     route({
@@ -142,6 +161,7 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
         include_deleted: flagText.optional().meta({ description: 'Deleted rows too.' }),
         as_of: asOfSchema.optional(),
         include_lookups: flagText.optional().meta(lookupsMeta),
+        change_request_id: idTextSchema.optional().meta(throughMeta),
         ...exactNumbersQuery,
         ...listParameters,
       },
@@ -150,9 +170,9 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
         const exactNumbers = readExactNumbers(query, headers);
         const reference = readTableReference(query);
         const { as_of: asOf, include_lookups: includeLookups } = query;
-        return new JsonText(
-          await listRecords(access, call, { ...reference, exactNumbers, asOf, includeLookups }, query),
-        );
+        const through = await readThrough(call, query.change_request_id, asOf);
+        const request = { ...reference, exactNumbers, asOf, includeLookups, through };
+        return new JsonText(await listRecords(access, call, request, query));
       },
     }),
     route({
@@ -169,13 +189,16 @@ export function tableDataRoutes(access: PageAccess & WriteAccess): Route[] {
         ...tableInQuery,
         as_of: asOfSchema.optional(),
         include_lookups: flagText.optional().meta(lookupsMeta),
+        change_request_id: idTextSchema.optional().meta(throughMeta),
         ...exactNumbersQuery,
       },
       response: rowSchema,
       handle: async ({ call, params, query, headers, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
         const { as_of: asOf, include_lookups: includeLookups } = query;
-        const request = { ...readTableReference(query), exactNumbers, asOf, includeLookups };
+        const reference = readTableReference(query);
+        const through = await readThrough(call, query.change_request_id, asOf);
+        const request = { ...reference, exactNumbers, asOf, includeLookups, through };
         return answerText(await getRecord(access, call, request, params.id), response);
       },
     }),

@@ -13,7 +13,7 @@ export const recordIdText = z
   .string()
   .regex(/^[1-9]\d{0,17}$/, 'must be a positive integer')
   .meta({ type: 'integer', minimum: 1, description: 'The `svc_sk` of the record.' });
-export const recordId = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
+export const recordIdNumber = z.int().min(1).transform(String).meta({ type: 'integer', minimum: 1 });
 
 export const recordSchema = z.record(z.string(), z.unknown()).meta({
   id: 'RecordValues',
@@ -22,7 +22,7 @@ export const recordSchema = z.record(z.string(), z.unknown()).meta({
 });
 export const rowSchema = z
   .looseObject({
-    svc_sk: z.int(),
+    svc_sk: z.int().meta({ description: 'With change_request_id, negative for a row that would be created.' }),
     svc_created_at: z.iso.datetime(),
     svc_updated_at: z.iso.datetime(),
     svc_is_deleted: z.boolean(),
@@ -31,6 +31,10 @@ export const rowSchema = z
     svc_lookups: z.record(z.string(), z.unknown()).optional().meta({
       description: 'With include_lookups: foreign key column to the display value of the record it refers to.',
     }),
+    svc_change: z
+      .object({ operation_id: z.int(), kind: z.enum(['create', 'update', 'delete', 'restore']) })
+      .optional()
+      .meta({ description: 'With change_request_id: the operation that changes the row.' }),
   })
   .meta({
     id: 'TableRecord',
@@ -66,10 +70,15 @@ export const operationSchema = z
   .discriminatedUnion('operation', [
     z.strictObject({ operation: z.literal('create'), record: recordSchema }).meta({ id: 'BatchCreate' }),
     z
-      .strictObject({ operation: z.literal('update'), id: recordId, record: recordSchema, version: expectedVersion })
+      .strictObject({
+        operation: z.literal('update'),
+        id: recordIdNumber,
+        record: recordSchema,
+        version: expectedVersion,
+      })
       .meta({ id: 'BatchUpdate' }),
     z
-      .strictObject({ operation: z.literal('delete'), id: recordId, version: expectedVersion })
+      .strictObject({ operation: z.literal('delete'), id: recordIdNumber, version: expectedVersion })
       .meta({ id: 'BatchDelete' }),
     z.strictObject({ operation: z.literal('upsert'), record: recordSchema }).meta({
       id: 'BatchUpsert',
@@ -77,10 +86,14 @@ export const operationSchema = z
     }),
   ])
   .meta({ id: 'BatchOperation' });
-export const idListSchema = z.array(recordId).min(1).max(limits.idsPerDelete);
+export const idListSchema = z.array(recordIdNumber).min(1).max(limits.idsPerDelete);
 export const lookupsMeta = {
   description:
     'Adds `svc_lookups` to each record: for every foreign key column the display value of the record it refers to; null when there is none or you may not view its table.',
+};
+export const throughMeta = {
+  description:
+    'Rows as they would be with the operations of this change request that are neither rejected nor returned; `svc_change` marks those that it changes. Who approves on its branch reads these alone without `view` on the table. Not with `as_of`.',
 };
 export const ifMatchHeader = { 'If-Match': 'The ETag of the record; 412 when it has changed since.' };
 export const ifNoneMatchHeader = { 'If-None-Match': '`*`: 412 when a record with this primary key exists.' };

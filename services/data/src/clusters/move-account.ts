@@ -163,10 +163,11 @@ async function clearTarget(sql: Sql, accountId: number, schemas: string[]): Prom
 }
 
 // Every table of the service with a column `account_id`, also of later versions; those first that
-// others refer to. The tables left out say where accounts are.
+// others refer to. The tables left out say where accounts are. Numbers that PostgreSQL gives are
+// others there, but callers know those of operations.
 const recordTablesSql = `
   select format('%I', c.relname) as name,
-    string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attgenerated = '' and a.attidentity = '') as columns
+    string_agg(quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attgenerated = '' and (a.attidentity = '' or c.relname = 'change_request_operation')) as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
     and c.relname not in ('deployed_table', 'retired_table', 'placement', 'departed_account', 'arriving_account')
@@ -197,6 +198,12 @@ async function copyRecords(
       await target.sql(`alter table ${schemaName(branch_id)}.${name(id)} rename to ${name(rows[0]?.id)}_arriving`);
   }
   for (const { ddl } of (await target.sql(finalNamesSql)).rows) await target.sql(ddl);
+  // No number of an operation is used twice in a request.
+  await target.sql(
+    `select setval(pg_get_serial_sequence('change_request_operation', 'id'), greatest(nextval(pg_get_serial_sequence('change_request_operation', 'id')),
+       (select max(id) from change_request_operation where account_id = $1::int)))`,
+    [accountId],
+  );
   // No revision is used twice, also not by a table that was here before.
   const { rows } = await source.sql('select last_value from deployed_revision');
   await target.sql(

@@ -5,6 +5,7 @@ import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { periodic } from '@almanac/service-kit/process/periodic';
+import { sweepAppliedRequests } from '../change-requests/change-requests.ts';
 import { sweepDeparted } from '../clusters/account-placement.ts';
 import { sweepApplied } from '../deployments/deployment.ts';
 import { sweepRetired } from '../deployments/removal.ts';
@@ -33,6 +34,7 @@ export async function sweep({ pools, sqlViews, logger }: HousekeepingParts, hist
   await sweepLoads(pgSql(pools.work));
   await sweepApplied(pgSql(pools.work));
   await sweepMerged(pgSql(pools.work));
+  await sweepAppliedRequests(pgSql(pools.work));
   await sweepRetired(pools.work);
   await sweepBases(pgSql(pools.work));
   await sweepDeparted(pools.work);

@@ -2,9 +2,9 @@
 // answer.
 import { limits } from '@almanac/service-kit/limits';
 import { joinedSql, mayOverflow } from '../rows/answer-size.ts';
-import { rowsSql } from '../rows/as-of-sql.ts';
 import { withLabels } from '../rows/labels.ts';
-import { type Reading, readableSql } from '../rows/reading.ts';
+import { halvesSql } from '../rows/proposed-sql.ts';
+import { type Reading, readableSql, relationOf } from '../rows/reading.ts';
 import { startWithRecord } from '../rows/record-sql.ts';
 import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -22,8 +22,8 @@ type PageStrategy = 'scan' | 'index-offset' | 'materialize';
 
 const maxScanOffset = 1_000;
 
-function strategyOf(plan: PagePlan, { asOf }: Reading, counting: Counting): PageStrategy {
-  if (asOf !== undefined) return 'scan';
+function strategyOf(plan: PagePlan, { asOf, through }: Reading, counting: Counting): PageStrategy {
+  if (asOf !== undefined || through !== undefined) return 'scan';
   if (testsOf(plan.filter).some(isTextSearch) && isMaterializingCheaper(plan, counting)) return 'materialize';
   return plan.offset < maxScanOffset ? 'scan' : 'index-offset';
 }
@@ -47,15 +47,15 @@ function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, mar
 function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, counting: Counting) {
   const { values, record, maxBytes, at } = startWithRecord(table, { ...reading, columns: request.columns }, 'p');
   const { bind } = values;
-  const from = rowsSql(table, at);
+  const filtered = { ...request, filter: filterAt(request.filter, at) };
+  const where = whereSql(filtered, bind);
+  const { from, plainCount } = sourceOf(table, reading, at, filtered, where, bind);
   const { from: ordered, fields } = withLabels(
     from,
     request.sorts.map(({ field }) => field),
     at,
   );
-  const sorts = request.sorts.map((sort, i) => ({ ...sort, field: fields[i] ?? sort.field }));
-  const plan = { ...request, sorts, filter: filterAt(request.filter, at) };
-  const where = whereSql(plan, bind);
+  const plan = { ...filtered, sorts: request.sorts.map((sort, i) => ({ ...sort, field: fields[i] ?? sort.field })) };
   const strategy = strategyOf(plan, reading, counting);
   const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, maxBytes));
   const isLarge = (counting.known ?? counting.mark) !== undefined;
@@ -66,9 +66,9 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
   const counted =
     strategy === 'materialize'
       ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
-      : at === undefined
+      : at === undefined && reading.through === undefined
         ? countSql(table, where, counting, bind)
-        : { ctes: [], from: plainCountSql(from, where), columns: '' };
+        : { ctes: [], from: plainCount, columns: '' };
   const ctes = strategy === 'materialize' ? [matchesSql(page), ...counted.ctes] : counted.ctes;
   return {
     values,
@@ -79,6 +79,26 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
     current: readableSql(table, reading, at, bind),
     customPlan,
   };
+}
+
+// Through a change request each half is put in its order and cut before both are: an index of the
+// table serves its half.
+function sourceOf(
+  table: DeployedTable,
+  reading: Reading,
+  at: string | undefined,
+  plan: PagePlan,
+  where: string,
+  bind: Bind,
+): { from: string; plainCount: string } {
+  if (!reading.through) {
+    const from = relationOf(table, reading, at, bind);
+    return { from, plainCount: plainCountSql(from, where) };
+  }
+  const { rows, countSql: counted } = halvesSql(table, reading.through, bind);
+  const first = `order by ${orderSql(plan)} limit ${bind(plan.offset + plan.limit, 'bigint')}`;
+  const halves = rows.map((half) => `(select * from (${half}) half${where} ${first})`);
+  return { from: `(${halves.join(' union all ')}) through`, plainCount: `(select ${counted(where)}) as counted(c)` };
 }
 
 /** The condition of a page, with its `where`; empty when every row matches. */

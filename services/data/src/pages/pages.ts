@@ -40,13 +40,14 @@ export function getGrid(
 ): Promise<Body> {
   const { asOf, includeLookups } = request;
   const named = { ...request, includeTargets: namesLabels(model) };
-  return withTable(access, call, named, 'view', (table, targets) => {
+  return withTable(access, call, named, 'view', (table, targets, through) => {
     const plan = planGrid(table, model, targets);
     const labelled = labelledTables(
       plan.filter,
       plan.sorts.map(({ field }) => field),
     );
-    return answerRows(access, grid, table, plan, { asOf, targets: includeLookups ? targets : undefined, labelled });
+    const shown = includeLookups ? targets : undefined;
+    return answerRows(access, grid, table, plan, { asOf, targets: shown, labelled, through });
   });
 }
 
@@ -57,8 +58,8 @@ export function listRecords(
   request: PageRequest,
   query: ListRequest,
 ): Promise<Body> {
-  return withTable(access, call, request, 'view', (table, targets) =>
-    answerRows(access, list, table, planList(table, query), { asOf: request.asOf, targets }),
+  return withTable(access, call, request, 'view', (table, targets, through) =>
+    answerRows(access, list, table, planList(table, query), { asOf: request.asOf, targets, through }),
   );
 }
 
@@ -101,7 +102,7 @@ export async function answerRows<Plan extends OrderedRows>(
 ): Promise<Body | typeof stale> {
   const { cache, counts, limiter } = access.pages;
   const isLarge = counts.isLarge(table);
-  const isPresent = reading.asOf === undefined;
+  const isPresent = reading.asOf === undefined && reading.through === undefined;
   if (isLarge && isPresent) access.indexing.note(table, plan);
   // What is read from other tables changes with them, too.
   const found = isPresent && !readsOthers(reading) ? await cache.find(table, key(plan)) : undefined;

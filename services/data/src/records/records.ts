@@ -38,8 +38,8 @@ export function showRecord(
   request: TableRequest & { asOf?: string },
   find: (table: DeployedTable, reading: Reading) => Promise<Written | undefined>,
 ): Promise<Answer> {
-  return withTable(access, call, request, 'view', async (table, targets) => {
-    const reading = { asOf: request.asOf, targets };
+  return withTable(access, call, request, 'view', async (table, targets, through) => {
+    const reading = { asOf: request.asOf, targets, through };
     const row = await find(table, reading);
     if (row) return recordAnswer(row);
     await refuseUnreadable(access.pools.rows, table, reading);

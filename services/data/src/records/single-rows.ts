@@ -30,7 +30,8 @@ export async function readRow(
   id: string,
   reading: Reading = {},
 ): Promise<Row | undefined> {
-  if (reading.asOf === undefined && reading.targets === undefined) return readPresentRow(pools, table, id);
+  const { asOf, targets, through } = reading;
+  if (asOf === undefined && targets === undefined && through === undefined) return readPresentRow(pools, table, id);
   const [row] = await run<Row>(pools.rows, showSql(table, [id], reading));
   return row;
 }

@@ -5,7 +5,7 @@
 import { boundedRecordSql, mayOverflow } from '../rows/answer-size.ts';
 import { answerableSql, rowsSql } from '../rows/as-of-sql.ts';
 import { type Channel, channelSql, type Origin } from '../rows/origin.ts';
-import { type Reading, readableSql } from '../rows/reading.ts';
+import { type Reading, readableSql, relationOf } from '../rows/reading.ts';
 import { oneRecordSql, startWithRecord } from '../rows/record-sql.ts';
 import { columnName, tableName } from '../sql/identifiers.ts';
 import {
@@ -176,8 +176,8 @@ export function updateSql(
  * `svc_is_deleted`.
  */
 export function showSql(table: DeployedTable, ids: readonly string[], reading: Reading = {}): Statement {
-  const { asOf, targets } = reading;
-  if (targets) return showWithLookupsSql(table, ids, reading);
+  const { asOf, targets, through } = reading;
+  if (targets || through) return showInFullSql(table, ids, reading);
   const template = templateOf(table, asOf === undefined ? 'show' : 'show as of', () => {
     const values = new Values();
     const rows = `svc_sk = ${anyHiddenFromPlanner(values.slot('bigint[]'), 'bigint')}`;
@@ -193,10 +193,10 @@ export function showSql(table: DeployedTable, ids: readonly string[], reading: R
 
 const shownSql = (record: string) => `svc_sk, ${record} as record, svc_version, svc_is_deleted`;
 
-function showWithLookupsSql(table: DeployedTable, ids: readonly string[], reading: Reading): Statement {
+function showInFullSql(table: DeployedTable, ids: readonly string[], reading: Reading): Statement {
   const { values, record, maxBytes, at } = startWithRecord(table, reading, 'p');
   const whole = mayOverflow(1, maxBytes) ? boundedRecordSql(record) : record;
-  const rows = `(select * from ${rowsSql(table, at)} where svc_sk = ${anyHiddenFromPlanner(values.bind(ids, 'bigint[]'), 'bigint')}) p`;
+  const rows = `(select * from ${relationOf(table, reading, at, values.bind)} where svc_sk = ${anyHiddenFromPlanner(values.bind(ids, 'bigint[]'), 'bigint')}) p`;
   return {
     text: `select ${shownSql(whole)} from ${rows} where ${readableSql(table, reading, at, values.bind)}`,
     values: values.list,

@@ -7,16 +7,21 @@ import type { Bind } from '../values/check.ts';
 import { boundedRecordSql, maxRecordBytes, mayOverflow } from './answer-size.ts';
 import { fieldsOf } from './fields.ts';
 import { displayedColumns, lookupsSql, planLookups } from './lookups-sql.ts';
+import { changeMemberSql } from './proposed-sql.ts';
 import type { Reading } from './reading.ts';
 
 /**
  * The JSON object of the row in scope: system columns first, then the table's own in their order,
- * then `svc_lookups`.
+ * then `svc_lookups`, and `change`, a member of its own.
  */
 export function recordSql(
   table: Pick<DeployedTable, 'structure'>,
   bind: Bind,
-  { lookups, columns }: { lookups?: string } & Pick<Reading, 'columns'> = {},
+  {
+    lookups,
+    change,
+    columns,
+  }: { lookups?: string | undefined; change?: string | undefined } & Pick<Reading, 'columns'> = {},
 ): string {
   const { exact_numbers } = table.structure;
   const parts: string[] = [];
@@ -30,6 +35,7 @@ export function recordSql(
     if (column || nullable) parts.push(`case when ${sql} is null then 'null' end`);
   }
   if (lookups !== undefined) parts.push(`',"svc_lookups":'`, lookups);
+  if (change !== undefined) parts.push(change);
   return concatSql([...parts, "'}'"]);
 }
 
@@ -50,17 +56,18 @@ const startsByStructure = new WeakMap<object, RecordStart>();
  */
 export function startWithRecord(
   table: Pick<DeployedTable, 'structure'>,
-  { asOf, targets, columns }: Reading,
+  { asOf, targets, columns, through }: Reading,
   row: string,
 ): RecordStart & { at: string | undefined } {
   const instant = ({ bind }: Values) => (asOf === undefined ? undefined : bind(asOf, 'timestamptz'));
-  if (targets || columns) {
+  if (targets || columns || through) {
     const values = new Values();
     const at = instant(values);
     const isShown = ({ name }: { name: string }) => columns === undefined || columns.has(name);
     const lookups = targets && planLookups(table, targets).filter(isShown);
     const record = recordSql(table, values.bind, {
-      ...(lookups && { lookups: lookupsSql(lookups, row, at, values.bind) }),
+      lookups: lookups && lookupsSql(lookups, row, at, values.bind),
+      change: through && changeMemberSql,
       columns,
     });
     const shown = { structure: { ...table.structure, columns: table.structure.columns.filter(isShown) } };

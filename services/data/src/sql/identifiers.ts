@@ -38,6 +38,12 @@ export const bareHistoryName = (table: { lineage_id: number }): string => `h_${i
 /** The physical column of a column definition. */
 export const columnName = (column: { lineage_id: number }): string => `c_${id(column.lineage_id)}`;
 
+/** The key of a column in the cells of an operation (`change-requests/`), as a literal. */
+export const cellKey = (column: { lineage_id: number }): string => `'${id(column.lineage_id)}'`;
+
+/** The relation of the operations that a change request has on a table, within a statement. */
+export const operationsName = (table: { lineage_id: number }): string => `op_${id(table.lineage_id)}`;
+
 /** A retired column, whose values are kept for a while; `revision` makes it unique. */
 export const retiredColumnName = (columnLineageId: number, revision: number): string =>
   `x_${id(columnLineageId)}_${id(revision)}`;

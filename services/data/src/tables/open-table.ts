@@ -2,13 +2,13 @@
 // of one table (400), and runs the work with it, again while a deployment changes it.
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { ServiceError } from '@almanac/service-kit/errors';
+import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { hasSqlClass } from '@almanac/service-kit/postgres/errors';
 import type { Action, Rights } from '@almanac/service-kit/rights/rights';
 import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
 import { type Catalogue, notDeployed } from './catalogue.ts';
 import type { DeployedTable } from './table.ts';
-import { maySee, requireRightOn } from './table-rights.ts';
+import { mayReview, maySee, requireRightOn } from './table-rights.ts';
 
 /** What opening a table takes. */
 export type TableAccess = { catalogue: Catalogue; rights: Rights };
@@ -22,7 +22,15 @@ export type TableRequest = TableReference & {
   exactNumbers?: boolean;
   includeLookups?: boolean;
   includeTargets?: boolean;
+  /** Rows are read through it. */
+  through?: ChangeRequestReading | undefined;
 };
+
+/**
+ * A change request through which rows are read: as they would be. `onlyChanged`: those rows alone
+ * that it changes.
+ */
+export type ChangeRequestReading = { changeRequestId: number; branchId: number; onlyChanged?: boolean };
 
 /**
  * The referenced tables that the caller may view, by id; undefined when the request doesn't need
@@ -48,7 +56,11 @@ export async function withTable<T>(
   call: CallContext,
   request: TableRequest,
   action: Action,
-  work: (table: DeployedTable, targets: LookupTargets) => Promise<T | typeof stale>,
+  work: (
+    table: DeployedTable,
+    targets: LookupTargets,
+    through: ChangeRequestReading | undefined,
+  ) => Promise<T | typeof stale>,
 ): Promise<T> {
   const { accountId } = call;
   const needsTargets = request.includeLookups || request.includeTargets;
@@ -58,12 +70,12 @@ export async function withTable<T>(
   for (let attempt = 1; ; attempt += 1) {
     let failure: unknown;
     try {
-      await requireRightOn({ rights }, call, action, table);
+      const through = await requireReading({ rights }, call, action, table, request.through);
       requireSameTable(request, table);
       const targets = needsTargets ? await visible(rights, call, others) : undefined;
       const result = await (request.exactNumbers
-        ? work(exact(table), targets && allExact(targets))
-        : work(table, targets));
+        ? work(exactForm(table), targets && allExact(targets), through)
+        : work(table, targets, through));
       if (result !== stale) return result;
     } catch (error) {
       if (!mayComeFromChange(error)) throw error;
@@ -77,6 +89,47 @@ export async function withTable<T>(
     if (attempt >= maxAttempts) throw new ServiceError('unavailable', 'The table is being deployed; try again.');
     table = fresh;
     others = freshOthers;
+  }
+}
+
+// Who approves on the branch of a change request reads what it changes without a right on the
+// table.
+async function requireReading(
+  { rights }: { rights: Rights },
+  call: CallContext,
+  action: Action,
+  table: DeployedTable,
+  through: ChangeRequestReading | undefined,
+): Promise<ChangeRequestReading | undefined> {
+  const isReviewed = through?.branchId === table.branch_id && (await mayReview({ rights }, call, table));
+  if (isReviewed && !(await maySee({ rights }, call, table))) return { ...through, onlyChanged: true };
+  await requireRightOn({ rights }, call, action, table);
+  if (through && through.branchId !== table.branch_id)
+    throw validationFailed({
+      code: 'incompatible',
+      message: 'The table is on another branch than the change request.',
+      field: 'change_request_id',
+    });
+  return through;
+}
+
+/**
+ * The same for work on several tables that opens them itself: runs it again when it returns
+ * `stale`, having read the entries again, or fails in a way that an outdated entry explains.
+ */
+export async function repeatWhileStale<T>(
+  work: () => Promise<T | typeof stale>,
+  refresh: () => Promise<unknown>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const result = await work();
+      if (result !== stale) return result;
+    } catch (error) {
+      if (error instanceof ServiceError || !mayComeFromChange(error) || attempt > 1) throw error;
+    }
+    if (attempt >= maxAttempts) throw new ServiceError('unavailable', 'A table is being deployed; try again.');
+    await refresh();
   }
 }
 
@@ -108,9 +161,11 @@ function mayComeFromChange(error: unknown): boolean {
 
 const exactTables = new WeakMap<DeployedTable, DeployedTable>();
 
-// The table whose records show decimals and bigints as strings. It is an entry of its own, so that
-// statements, pages and batches, which are cached by entry, are cached for each form.
-function exact(table: DeployedTable): DeployedTable {
+/**
+ * The table whose records show decimals and bigints as strings. It is an entry of its own, so that
+ * statements, pages and batches, which are cached by entry, are cached for each form.
+ */
+export function exactForm(table: DeployedTable): DeployedTable {
   let form = exactTables.get(table);
   if (!form) {
     form = { ...table, structure: { ...table.structure, exact_numbers: true } };
@@ -120,4 +175,4 @@ function exact(table: DeployedTable): DeployedTable {
 }
 
 const allExact = (tables: ReadonlyMap<number, DeployedTable>) =>
-  new Map([...tables].map(([id, table]) => [id, exact(table)]));
+  new Map([...tables].map(([id, table]) => [id, exactForm(table)]));

@@ -42,6 +42,15 @@ export async function maySee(
   return call.userId === undefined || allows(await rights.get(call), 'view', whereIs(table));
 }
 
+/** Whether the caller approves on the branch of the table; people do. */
+export async function mayReview(
+  { rights }: { rights: Rights },
+  call: CallContext,
+  { branch_id }: DeployedTable,
+): Promise<boolean> {
+  return call.userId !== undefined && allows(await rights.get(call), 'approve', { branchId: branch_id });
+}
+
 /**
  * Like `requireRightOn`, for a whole load or read, by the present answers of identity and the
  * catalogue: the right may have been revoked since the work was requested. So may the user have

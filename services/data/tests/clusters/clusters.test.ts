@@ -119,6 +119,29 @@ describe('an account', () => {
     ).not.toBeNull();
   });
 
+  it('moves with its change requests, whose operations keep their numbers, and takes more of them', async () => {
+    const given = await givenAccount();
+    const account = { ...caller, accountId: given.account };
+    const open = { change_request_id: given.account, branch_id: given.account };
+    await first.metadata.OpenChangeRequest(account, open);
+    const path = `/api/v1/change_requests/${given.account}/operations`;
+    const propose = (record: Record<string, unknown>) =>
+      given.call('POST', path, { table_definition_id: given.regions, operations: [{ operation: 'create', record }] });
+    await propose({ code: 'AS' });
+    await propose({ code: 'much too long' });
+    const before = await given.elsewhere('GET', path);
+    expect(before.body.rowCount).toBe(2);
+    await place(first, given.account, 'north');
+    for (const call of [given.elsewhere, given.call]) expect((await call('GET', path)).body).toEqual(before.body);
+    const more = await propose({ code: 'AF' });
+    expect(more.status).toBe(201);
+    const ids = before.body.operations.map(({ id }: { id: number }) => id);
+    expect(more.body.operations[0].id).toBeGreaterThan(Math.max(...ids));
+    await place(first, given.account, 'main');
+    expect((await propose({ code: 'OC' })).status).toBe(201);
+    expect((await given.call('GET', path)).body.rowCount).toBe(4);
+  });
+
   it('moves with the history of its rows, also of retired tables, and continues it', async () => {
     const given = await givenAccount();
     const { account, countries, call, row } = given;

@@ -68,6 +68,12 @@ async function givenAccount() {
   await create(net, old, { code: 'Y' }, call);
   await net.metadata.DropTable({ ...caller, accountId: account }, { table_definition_id: old });
   await call('POST', '/api/v1/table_data/grid', { table_definition_id: codes, startRow: 0, endRow: 10 });
+  const request = { change_request_id: account, branch_id: account };
+  await net.metadata.OpenChangeRequest({ ...caller, accountId: account }, request);
+  await call('POST', `/api/v1/change_requests/${account}/operations`, {
+    table_definition_id: codes,
+    operations: [{ operation: 'create', record: { code: 'Z' } }],
+  });
   return { account, regions, codes, call };
 }
 

@@ -14,7 +14,11 @@ export type Operation =
   | { operation: 'create'; record: Record<string, unknown> }
   | { operation: 'update'; id: string; record: Record<string, unknown>; version?: number | undefined }
   | { operation: 'delete'; id: string; version?: number | undefined }
-  | { operation: 'upsert'; record: Record<string, unknown> };
+  | { operation: 'upsert'; record: Record<string, unknown> }
+  | Restoration;
+
+/** Of change requests alone. */
+export type Restoration = { operation: 'restore'; id: string; version?: number | undefined };
 
 /**
  * The change of one row. `place`: the operation, counted from 0; `version`: only while the row has
@@ -31,10 +35,10 @@ export type RowChange = {
   broken: ReadonlySet<Column>;
 };
 
-export type Batch = { created: RowChange[]; updated: RowChange[]; deleted: RowChange[] };
+export type Batch = { created: RowChange[]; updated: RowChange[]; deleted: RowChange[]; restored: RowChange[] };
 
 /** A problem of one operation, whose message doesn't name it yet. */
-type OperationProblem = Problem & { operation: number };
+export type OperationProblem = Problem & { operation: number };
 
 /** The problems of an answer: by operation, the first hundred of them. */
 export class OperationProblems {
@@ -78,19 +82,19 @@ export function readUpserts(table: DeployedTable, operations: Operation[]): Upse
 }
 
 /**
- * `rows`: those of the upserts whose key could be read. 400 when two operations name the same
- * record: its outcome would depend on their order.
+ * Adds the problems of values to `problems`. `rows`: those of the upserts whose key could be read.
+ * 400 when two operations name the same record: its outcome would depend on their order.
  */
-export function readBatch(
+export function readBatch<P extends Pick<OperationProblems, 'add'>>(
   table: DeployedTable,
   operations: Operation[],
   upserts: Upserts,
   rows: readonly KeyedRow[],
-): { batch: Batch; problems: OperationProblems } {
+  problems: P,
+): { batch: Batch; problems: P } {
   const found = new Map(rows.map((row) => [row.place, row]));
   refuseRepeated(operations, found);
-  const batch: Batch = { created: [], updated: [], deleted: [] };
-  const problems = new OperationProblems();
+  const batch: Batch = { created: [], updated: [], deleted: [], restored: [] };
   const add = (
     changes: RowChange[],
     change: Pick<RowChange, 'place' | 'id' | 'version' | 'key'>,
@@ -114,6 +118,7 @@ export function readBatch(
     } else {
       const change = { place, id: each.id, version: each.version ?? null };
       if (each.operation === 'delete') add(batch.deleted, change, noInput());
+      else if (each.operation === 'restore') add(batch.restored, change, noInput());
       else add(batch.updated, change, readRecord(table, each.record, false));
     }
   return { batch, problems };

@@ -32,25 +32,59 @@ export function batchProblemsSql(
   batch: Batch,
   referring: Referrer[],
 ): { statement: Statement; questions: Question[] } {
+  const questions = questionsOf(table, referring);
+  const relation = relationOf(table, batch, checkedLineages(table));
+  const values = new Values();
+  const given = `(select *, false as is_restored from ${relation.sql(values, 'r')}) a`;
+  const text =
+    `with ${operationsSql(ownOperations, table, checkedLineages(table), given)}` +
+    ` ${foundSql(questions)} order by place, question`;
+  return { statement: { text, values: relation.items }, questions };
+}
+
+/** The columns of the key and of the references of a table: those that its questions are about. */
+export function checkedLineages({ structure }: Pick<DeployedTable, 'structure'>): number[] {
+  const key = keyColumns(structure).map((column) => column.lineage_id);
+  return [...new Set([key, ...structure.foreign_keys.map(({ columns }) => columns)].flat())];
+}
+
+/** The name of the relation of the operations that are checked. */
+export const ownOperations = 'op';
+
+/**
+ * The names of relations of further operations that take place at the same time, by the lineage of
+ * their table: on rows that refer to the table, or that it refers to.
+ */
+export type Beside = ReadonlyMap<number, string>;
+
+/** The questions about the operations of a table. */
+export function questionsOf(table: DeployedTable, referring: Referrer[], beside: Beside = new Map()): Question[] {
   const key = keyColumns(table.structure).map((column) => column.lineage_id);
-  const questions = [
+  const operations = new Map([...beside, [table.lineage_id, ownOperations]]);
+  return [
     ...presence,
     ...keyQuestions(table, key),
-    ...table.structure.foreign_keys.map((foreignKey) => targetQuestion(table, key, foreignKey)),
-    ...referring.map((referrer) => referrersQuestion(table, key, referrer)),
+    ...table.structure.foreign_keys.map((foreignKey) => targetQuestion(table, foreignKey, operations)),
+    ...referring.map((referrer) => referrersQuestion(key, referrer, operations)),
   ];
-  const lineages = [...new Set([key, ...table.structure.foreign_keys.map(({ columns }) => columns)].flat())];
-  const relation = relationOf(table, batch, lineages);
-  const values = new Values();
-  const found = questions.map(({ sql }, i) => `select place, ${i} as question, other from (${sql}) q`);
+}
+
+/**
+ * A relation of operations as a common table expression. `from`: the relation `a` with `place`,
+ * `id`, `version`, `is_deleted`, `is_restored` and, for each lineage, `givenCell` and `cellState`.
+ */
+export function operationsSql(alias: string, table: DeployedTable, lineages: number[], from: string): string {
   const columns = [
     'a.*, own.svc_version, coalesce(own.svc_is_deleted, true) as was_deleted',
-    ...lineages.flatMap((lineage) => [`own.${name(lineage)} as ${before(lineage)}`, afterSql(lineage)]),
+    ...lineages.flatMap((lineage) => [`own.${name(lineage)} as ${cellBefore(lineage)}`, afterSql(lineage)]),
   ];
-  const text =
-    `with op as materialized (select ${columns.join(', ')} from ${relation.sql(values, 'a')} left join ${tableName(table)} own on own.svc_sk = a.id)` +
-    ` select place, question, other::int as other from (${found.join(' union all ')}) found order by place, question`;
-  return { statement: { text, values: relation.items }, questions };
+  return `${alias} as materialized (select ${columns.join(', ')} from ${from} left join ${tableName(table)} own on own.svc_sk = a.id)`;
+}
+
+/** Selects `place`, `question` and `other` of each problem. */
+export function foundSql(questions: Question[]): string {
+  const found = questions.map(({ sql }, i) => `select place, ${i} as question, other from (${sql}) q`);
+  return `select place, question, other::bigint as other from (${found.join(' union all ')}) found`;
 }
 
 /**
@@ -74,13 +108,14 @@ const name = (lineage_id: number) => columnName({ lineage_id });
  * The old value of the row, the given one, the new one; and whether one is given: 0 no, 1 yes, 2
  * one that breaks a rule.
  */
-const before = (lineage: number) => `old_${name(lineage)}`;
-const given = (lineage: number) => `given_${name(lineage)}`;
-const after = (lineage: number) => `new_${name(lineage)}`;
-const state = (lineage: number) => `state_${name(lineage)}`;
+export const cellBefore = (lineage: number): string => `old_${name(lineage)}`;
+export const givenCell = (lineage: number): string => `given_${name(lineage)}`;
+export const cellAfter = (lineage: number): string => `new_${name(lineage)}`;
+export const cellState = (lineage: number): string => `state_${name(lineage)}`;
 
+// A row that is restored has its own values again; they count as given.
 const afterSql = (lineage: number) =>
-  `case a.${state(lineage)} when 0 then own.${name(lineage)} when 1 then a.${given(lineage)} end as ${after(lineage)}`;
+  `case when a.is_restored or a.${cellState(lineage)} = 0 then own.${name(lineage)} when a.${cellState(lineage)} = 1 then a.${givenCell(lineage)} end as ${cellAfter(lineage)}`;
 
 function relationOf(table: DeployedTable, { created, updated, deleted }: Batch, lineages: number[]): Relation {
   const all = [...created, ...updated, ...deleted];
@@ -110,16 +145,16 @@ function relationOf(table: DeployedTable, { created, updated, deleted }: Batch, 
     const stateOf = ({ cells, broken }: RowChange) => (broken.has(column) ? 2 : cells.has(column) ? 1 : 0);
     relation
       .with(
-        given(lineage),
+        givenCell(lineage),
         typeOf(column).base,
         all.map(({ cells }) => cells.get(column) ?? null),
       )
-      .with(state(lineage), 'int', all.map(stateOf));
+      .with(cellState(lineage), 'int', all.map(stateOf));
   }
   return relation;
 }
 
-const absent = '(id is not null and (svc_version is null or (was_deleted and not is_deleted)))';
+const absent = '(id is not null and (svc_version is null or (was_deleted and not is_deleted and not is_restored)))';
 
 const presence: Question[] = [
   {
@@ -139,8 +174,9 @@ const presence: Question[] = [
 ];
 
 const isGiven = (op: string, lineages: number[]) =>
-  `(${lineages.map((each) => `${op}.${state(each)} <> 0`).join(' or ')})`;
-const isKnown = (op: string, lineages: number[]) => lineages.map((each) => `${op}.${state(each)} <> 2`).join(' and ');
+  `(${lineages.map((each) => `${op}.${cellState(each)} <> 0`).join(' or ')})`;
+const isKnown = (op: string, lineages: number[]) =>
+  lineages.map((each) => `${op}.${cellState(each)} <> 2`).join(' and ');
 
 /** Operations that give their row a key. */
 const takesKey = (op: string, key: number[]) => `not ${op}.is_deleted and ${isGiven(op, key)} and ${isKnown(op, key)}`;
@@ -152,10 +188,10 @@ const equal = (pairs: [string, string][]) => pairs.map(([left, right]) => `${lef
 
 function keyQuestions(table: DeployedTable, key: number[]): Question[] {
   if (key.length === 0) return [];
-  const same = equal(key.map((lineage) => [`o.${name(lineage)}`, `n.${after(lineage)}`]));
-  const values = key.map(after).join(', ');
-  const handed = equal(key.map((lineage) => [`x.${before(lineage)}`, `n.${after(lineage)}`]));
-  const moved = key.map((lineage) => `x.${after(lineage)} is distinct from x.${before(lineage)}`).join(' or ');
+  const same = equal(key.map((lineage) => [`o.${name(lineage)}`, `n.${cellAfter(lineage)}`]));
+  const values = key.map(cellAfter).join(', ');
+  const handed = equal(key.map((lineage) => [`x.${cellBefore(lineage)}`, `n.${cellAfter(lineage)}`]));
+  const moved = key.map((lineage) => `x.${cellAfter(lineage)} is distinct from x.${cellBefore(lineage)}`).join(' or ');
   return [
     {
       kind: 'taken',
@@ -186,15 +222,16 @@ function keyQuestions(table: DeployedTable, key: number[]): Question[] {
   ];
 }
 
-function targetQuestion(table: DeployedTable, key: number[], foreignKey: ForeignKey): Question {
-  const { columns, target_columns, target_lineage_id } = foreignKey;
+// `target_columns` are the whole key of the target.
+function targetQuestion(table: DeployedTable, foreignKey: ForeignKey, operations: Beside): Question {
+  const { columns, target_columns: key, target_lineage_id } = foreignKey;
   const target = tableName({ branch_id: table.branch_id, lineage_id: target_lineage_id });
-  const isSelf = target_lineage_id === table.lineage_id;
-  const match = equal(target_columns.map((lineage, i) => [`r.${name(lineage)}`, `n.${after(columns[i] as number)}`]));
-  const stays = isSelf ? ` and not exists (select from op x where x.id = r.svc_sk and ${freesKey('x', key)})` : '';
-  const own = equal(target_columns.map((lineage, i) => [`m.${after(lineage)}`, `n.${after(columns[i] as number)}`]));
-  const comes = isSelf ? ` and not exists (select from op m where ${takesKey('m', key)} and ${own})` : '';
-  const filled = columns.map((lineage) => `n.${after(lineage)} is not null`).join(' and ');
+  const there = operations.get(target_lineage_id);
+  const match = equal(key.map((lineage, i) => [`r.${name(lineage)}`, `n.${cellAfter(columns[i] as number)}`]));
+  const stays = there ? ` and not exists (select from ${there} x where x.id = r.svc_sk and ${freesKey('x', key)})` : '';
+  const own = equal(key.map((lineage, i) => [`m.${cellAfter(lineage)}`, `n.${cellAfter(columns[i] as number)}`]));
+  const comes = there ? ` and not exists (select from ${there} m where ${takesKey('m', key)} and ${own})` : '';
+  const filled = columns.map((lineage) => `n.${cellAfter(lineage)} is not null`).join(' and ');
   return {
     kind: 'broken',
     sql:
@@ -205,23 +242,31 @@ function targetQuestion(table: DeployedTable, key: number[], foreignKey: Foreign
 }
 
 // Another row of the batch may take the key over, so that references to it stay valid.
-function referrersQuestion(table: DeployedTable, key: number[], { from, foreignKey }: Referrer): Question {
+function referrersQuestion(key: number[], { from, foreignKey }: Referrer, operations: Beside): Question {
+  const there = operations.get(from.lineage_id);
   const { columns, target_columns } = foreignKey;
-  const match = equal(columns.map((lineage, i) => [`s.${name(lineage)}`, `x.${before(target_columns[i] as number)}`]));
+  const match = equal(
+    columns.map((lineage, i) => [`s.${name(lineage)}`, `x.${cellBefore(target_columns[i] as number)}`]),
+  );
   // Rows of the batch that refer to another row afterwards, or to none, are subtracted: hundreds of
   // thousands may refer to a row. (OFFSET 0: counted once, not at each mention.)
-  const left = equal(columns.map((lineage, i) => [`y.${before(lineage)}`, `x.${before(target_columns[i] as number)}`]));
+  const referred = columns.map((lineage) => `y.${cellBefore(lineage)}`);
   const leaving =
-    from.lineage_id === table.lineage_id
-      ? ` - (select count(*) from op y where not y.was_deleted and (y.is_deleted or ${isGiven('y', columns)}) and ${left})`
-      : '';
-  const moved = key.map((lineage) => `x.${after(lineage)} is distinct from x.${before(lineage)}`).join(' or ');
-  const successor = equal(key.map((lineage) => [`m.${after(lineage)}`, `x.${before(lineage)}`]));
+    there &&
+    `(select ${referred.join(', ')}, count(*) as rows from ${there} y` +
+      ` where not y.was_deleted and (y.is_deleted or ${isGiven('y', columns)}) group by ${referred.join(', ')})`;
+  const left = equal(
+    columns.map((lineage, i) => [`l.${cellBefore(lineage)}`, `x.${cellBefore(target_columns[i] as number)}`]),
+  );
+  const staying = leaving ? 'c.rows - coalesce(l.rows, 0)' : 'c.rows';
+  const moved = key.map((lineage) => `x.${cellAfter(lineage)} is distinct from x.${cellBefore(lineage)}`).join(' or ');
+  const successor = equal(key.map((lineage) => [`m.${cellAfter(lineage)}`, `x.${cellBefore(lineage)}`]));
   return {
     kind: 'broken',
     sql:
-      `select x.place, c.rows as other from op x, lateral (select (select count(*) from ${tableName(from)} s where s.svc_live and ${match})${leaving} as rows offset 0) c` +
-      ` where c.rows > 0 and not x.was_deleted and (x.is_deleted or (${isGiven('x', key)} and ${isKnown('x', key)} and (${moved})))` +
+      `select x.place, ${staying} as other from op x${leaving ? ` left join ${leaving} l on ${left}` : ''},` +
+      ` lateral (select (select count(*) from ${tableName(from)} s where s.svc_live and ${match}) as rows offset 0) c` +
+      ` where ${staying} > 0 and not x.was_deleted and (x.is_deleted or (${isGiven('x', key)} and ${isKnown('x', key)} and (${moved})))` +
       ` and not exists (select from op m where ${takesKey('m', key)} and ${successor})`,
     problem: ({ id }, other) => ({
       code: 'still_referenced',

@@ -20,6 +20,7 @@ import {
   type KeyedRow,
   type Operation,
   OperationProblems,
+  type Restoration,
   type RowChange,
   readBatch,
   readUpserts,
@@ -37,7 +38,7 @@ export function writeBatch(
   access: WriteAccess,
   call: CallContext,
   request: TableRequest,
-  operations: Operation[],
+  operations: Exclude<Operation, Restoration>[],
 ): Promise<Answer> {
   const { pools, catalogue } = access;
   return withTable(access, call, request, 'edit', async (table) => {
@@ -46,7 +47,8 @@ export function writeBatch(
     requireManual(table);
     const upserts = readUpserts(table, operations);
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-      const { batch, problems } = readBatch(table, operations, upserts, await findKeyed(pools, table, upserts));
+      const keyed = await findKeyed(pools, table, upserts);
+      const { batch, problems } = readBatch(table, operations, upserts, keyed, new OperationProblems());
       let failure: unknown;
       if (problems.isEmpty) {
         const statement = batchSql(table, batch, originOf(call, 'api'));
@@ -76,8 +78,8 @@ const maxAttempts = 20;
 const changedConcurrently = () =>
   new ServiceError('unavailable', 'Records were changed at the same moment; try again.');
 
-// The rows of the upserts whose key could be read.
-async function findKeyed(pools: Pools, table: DeployedTable, upserts: Upserts): Promise<KeyedRow[]> {
+/** The rows of the upserts whose key could be read. */
+export async function findKeyed(pools: Pools, table: DeployedTable, upserts: Upserts): Promise<KeyedRow[]> {
   if (upserts.size === 0) return [];
   const rows = await run<KeyedRow>(pools.rows, keyedRowsSql(table, upserts));
   return rows.map((row) => ({ ...row, id: row.id === null ? null : String(row.id) }));

@@ -1,0 +1,156 @@
+// Decisions on the operations of a request under review. Operations that refer to each other are
+// decided together: what is accepted takes along what it needs, and what is not takes along what
+// needs it.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { requireRight } from '@almanac/service-kit/rights/rights';
+import type { Pools } from '../postgres/pools.ts';
+import { Values } from '../sql/statement.ts';
+import { catalogueSql } from '../tables/catalogue.ts';
+import { repeatWhileStale, type TableAccess } from '../tables/open-table.ts';
+import type { DeployedTable } from '../tables/table.ts';
+import {
+  type ChangeRequest,
+  getChangeRequest,
+  lockChangeRequest,
+  requirePhase,
+  unknownRequest,
+} from './change-requests.ts';
+import { type Wanted, wantedSql } from './show-sql.ts';
+import { tiesSql } from './ties-sql.ts';
+import { countGroups, type Decision, refuseUnknownOperations } from './visibility.ts';
+
+type Verb = 'accept' | 'reject' | 'return' | 'undecided';
+
+const decisionOf = { accept: 'accepted', reject: 'rejected', return: 'returned', undecided: 'undecided' } as const;
+
+/** What is decided about some operations: those of these ids, or all that match. */
+export type Decided = {
+  operation_ids?: number[] | undefined;
+  filter?: (Wanted & { table_definition_id?: number | undefined }) | undefined;
+  decision: Verb;
+  comment?: string | null | undefined;
+};
+
+/** An operation that went along, and the one that took it along. */
+type Also = { operation_id: number; because_of: number };
+
+/** `also`: the first of them. */
+type Outcome = { decided_count: number; also: Also[]; also_count: number; decisions: Record<Decision, number> };
+
+/**
+ * Decides operations, all or none, in the order of the list. Takes `approve` on the branch; 422 in
+ * another phase than review; 404 names unknown operations. Whether creators may approve what they
+ * propose is settled where the request is approved: no decision has an effect before.
+ */
+export async function decideOperations(
+  access: TableAccess & { pools: Pools },
+  call: CallContext,
+  id: number,
+  decisions: Decided[],
+): Promise<Outcome> {
+  const { pools, rights } = access;
+  const header = await getChangeRequest(pools, call.accountId, id);
+  await requireRight(rights, call, 'approve', { branchId: header.branch_id }, { missing: unknownRequest });
+  refuseUnclear(decisions);
+  const work = () => withTransaction(pools.rows, (sql) => decide(sql, call, id, decisions));
+  return repeatWhileStale(work, async () => {});
+}
+
+function refuseUnclear(decisions: Decided[]): void {
+  const problems = decisions.flatMap(({ operation_ids, filter }, place) =>
+    (operation_ids === undefined) === (filter === undefined)
+      ? [
+          {
+            code: 'incompatible' as const,
+            message: `decisions.${place} takes either operation_ids or filter.`,
+            field: `decisions.${place}`,
+          },
+        ]
+      : [],
+  );
+  if (problems.length > 0) throw new ServiceError('bad_request', problems);
+}
+
+async function decide(sql: Sql, call: CallContext, id: number, decisions: Decided[]): Promise<Outcome> {
+  const header = await lockChangeRequest(sql, call, id);
+  requirePhase(header, 'review');
+  const definitions = [...new Set((await countGroups(sql, header)).map((group) => group.table_definition_id))];
+  const tables = await findTables(sql, header, definitions);
+  const also: Also[] = [];
+  let [decidedCount, alsoCount] = [0, 0];
+  for (const decided of decisions) {
+    const wanted = await findWanted(sql, header, decided, definitions);
+    const decision = decisionOf[decided.decision];
+    const went = await findTied(sql, header, tables, wanted, decision);
+    await sql(
+      `update change_request_operation set decision = $4, comment = $5, decided_by = $6::int, decided_at = case when $4 = 'undecided' then null else now() end
+       where account_id = $1::int and change_request_id = $2::int and id = any($3::bigint[])`,
+      [
+        header.account_id,
+        id,
+        [...wanted, ...went.map((each) => each.operation_id)],
+        decision,
+        decided.comment ?? null,
+        decision === 'undecided' ? null : (call.userId ?? null),
+      ],
+    );
+    decidedCount += wanted.length;
+    alsoCount += went.length;
+    also.push(...went.slice(0, limits.gridRows - also.length));
+  }
+  await sql('update change_request set changes = changes + 1 where account_id = $1::int and id = $2::int', [
+    header.account_id,
+    id,
+  ]);
+  return { decided_count: decidedCount, also, also_count: alsoCount, decisions: await countDecisions(sql, header) };
+}
+
+async function findTables(sql: Sql, header: ChangeRequest, definitions: number[]): Promise<DeployedTable[]> {
+  const tables: DeployedTable[] = [];
+  for (const definition of definitions) {
+    const { text, values } = catalogueSql.byId(header.account_id, definition);
+    const [table] = (await sql(text, values)).rows as DeployedTable[];
+    if (table) tables.push(table);
+  }
+  return tables;
+}
+
+async function findWanted(
+  sql: Sql,
+  header: ChangeRequest,
+  { operation_ids, filter = {} }: Decided,
+  definitions: number[],
+): Promise<number[]> {
+  const { bind, list } = new Values();
+  const { table_definition_id: definition, ...wanted } = filter;
+  const tables = definition === undefined ? definitions : [definition];
+  const ids = operation_ids && [...new Set(operation_ids)];
+  const among = ids ? ` and o.id = any(${bind(ids, 'bigint[]')})` : '';
+  const { rows } = await sql(
+    `select o.id from change_request_operation o where ${wantedSql(header, tables, wanted, bind)}${among}`,
+    list,
+  );
+  const found = rows.map((row) => row.id as number);
+  if (ids) refuseUnknownOperations(ids, found);
+  return found;
+}
+
+async function findTied(
+  sql: Sql,
+  header: ChangeRequest,
+  tables: DeployedTable[],
+  wanted: number[],
+  decision: Decision,
+): Promise<Also[]> {
+  const statement = tiesSql(header, tables, wanted, decision);
+  return statement ? ((await sql(statement.text, statement.values)).rows as Also[]) : [];
+}
+
+async function countDecisions(sql: Sql, header: ChangeRequest): Promise<Record<Decision, number>> {
+  const counts = { undecided: 0, accepted: 0, rejected: 0, returned: 0 };
+  for (const { decision, count } of await countGroups(sql, header)) counts[decision] += count;
+  return counts;
+}

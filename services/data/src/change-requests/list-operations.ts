@@ -1,0 +1,91 @@
+// The operations of a change request by window, with what they propose, what they are based on and
+// what is there now.
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
+import { type Pools, run } from '../postgres/pools.ts';
+import { exactForm, repeatWhileStale, stale, type TableAccess } from '../tables/open-table.ts';
+import { getChangeRequest } from './change-requests.ts';
+import { showSql, type Wanted, windowSql } from './show-sql.ts';
+import { findSeen, type Group } from './visibility.ts';
+
+type ListRequest = Wanted & {
+  table_definition_id?: number;
+  startRow: number;
+  endRow: number;
+  exactNumbers: boolean;
+};
+
+/**
+ * A window of the operations that the caller sees, as the body of the answer. `rowCount` counts
+ * those that match; `counts` all of the table, or of the request.
+ */
+export async function listOperations(
+  access: TableAccess & { pools: Pools },
+  call: CallContext,
+  id: number,
+  request: ListRequest,
+): Promise<string> {
+  const { pools, catalogue } = access;
+  const window = readWindow(request);
+  const header = await getChangeRequest(pools, call.accountId, id);
+  let read: number[] = [];
+  const work = async () => {
+    const { tables, groups } = await findSeen(access, call, header);
+    const isSeen = ({ table_definition_id }: Group) =>
+      tables.has(table_definition_id) &&
+      (request.table_definition_id === undefined || request.table_definition_id === table_definition_id);
+    const seen = groups.filter(isSeen);
+    read = [...tables.keys()];
+    const ids = [...new Set(seen.map(({ table_definition_id }) => table_definition_id))];
+    const found = await run<{ id: number; table_definition_id: number }>(
+      pools.rows,
+      windowSql(header, ids, request, window),
+    );
+    const shown = [...new Set(found.map(({ table_definition_id }) => table_definition_id))].flatMap(
+      (definition) => tables.get(definition) ?? [],
+    );
+    const forms = request.exactNumbers ? shown.map(exactForm) : shown;
+    const [row] = await run<{ answer: string }>(
+      pools.rows,
+      showSql(
+        header,
+        forms,
+        found.map((each) => each.id),
+      ),
+    );
+    if (!row) return stale;
+    const matching = seen.filter((group) => matches(group, request));
+    return `{"operations":[${row.answer}],"rowCount":${sum(matching)},"counts":${JSON.stringify(countsOf(seen))}}`;
+  };
+  return repeatWhileStale(work, () => catalogue.readAll(call.accountId, read));
+}
+
+const matches = (group: Group, { kind, decision, has_problem }: Wanted) =>
+  (kind === undefined || group.kind === kind) &&
+  (decision === undefined || group.decision === decision) &&
+  (has_problem === undefined || group.has_problem === has_problem);
+
+const sum = (groups: Group[]) => groups.reduce((total, { count }) => total + count, 0);
+
+function countsOf(groups: Group[]) {
+  const of = (some: (group: Group) => boolean) => sum(groups.filter(some));
+  const kinds = ['create', 'update', 'delete', 'restore'] as const;
+  const decisions = ['undecided', 'accepted', 'rejected', 'returned'] as const;
+  return {
+    kinds: Object.fromEntries(kinds.map((kind) => [kind, of((group) => group.kind === kind)])),
+    decisions: Object.fromEntries(decisions.map((decision) => [decision, of((group) => group.decision === decision)])),
+    with_problems: of(({ has_problem }) => has_problem),
+  };
+}
+
+function readWindow({ startRow, endRow }: ListRequest): { offset: number; limit: number } {
+  if (endRow < startRow || endRow - startRow > limits.gridRows)
+    throw new ServiceError('bad_request', {
+      code: 'out_of_range',
+      message: `endRow must be at least startRow, and at most ${limits.gridRows} more.`,
+      field: 'endRow',
+      params: { minimum: startRow, maximum: startRow + limits.gridRows },
+    });
+  return { offset: startRow, limit: endRow - startRow };
+}
