@@ -47,6 +47,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /change_requests/{id}/operations': {},
     'POST /change_requests/{id}/operations/remove': {},
     'POST /change_requests/{id}/decisions': {},
+    'POST /change_requests/{id}/rehearse': {},
   },
   metadata: {
     'GET /table_definitions': {},
