@@ -11,6 +11,7 @@ import { startBareServer } from './bare/bare-side.ts';
 import { printDifferences, timeDifferences } from './branches/differences.ts';
 import { printMerges, timeMerges } from './branches/merge.ts';
 import { compareBulk, printBulk } from './bulk.ts';
+import { printApplications, timeApplications } from './change-requests.ts';
 import { type Comparison, compare, connections, type Sides } from './compare.ts';
 import { printDefinitions, timeDefinitions } from './definitions.ts';
 import { measureFormats } from './formats.ts';
@@ -44,6 +45,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
     definitions listing, comparing, deploying and promoting the definitions of an account that has many
     merge       copying a table to a branch with its rows, and merging a tenth of them back, changed
     differences comparing two instants of a table of which a hundredth was changed, and two branches; its activity
+    change-requests  rehearsing and applying a change request over a tenth of a table
     growth      a few calls, before and after there are thousands of accounts, users and tables`;
 
 const sizes = {
@@ -79,6 +81,7 @@ const parts = [
   'definitions',
   'merge',
   'differences',
+  'change-requests',
   'growth',
 ] as const;
 type Part = (typeof parts)[number];
@@ -147,6 +150,8 @@ try {
     printMerges(await timeMerges({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
   if (wants('differences'))
     printDifferences(await timeDifferences({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
+  if (wants('change-requests'))
+    printApplications(await timeApplications({ product, rows: size.rows, rounds: size.mergeRounds, say }), say);
   if (wants('growth')) await measureGrowth(product, size.growth, say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();

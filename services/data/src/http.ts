@@ -5,6 +5,7 @@ import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { rehearsalRoutes } from './api/change-request-rehearsal.routes.ts';
 import { changeRequestRoutes } from './api/change-requests.routes.ts';
 import { differenceRoutes } from './api/differences.routes.ts';
 import { readingRowsRoutes } from './api/reading-rows.routes.ts';
@@ -20,6 +21,7 @@ export function dataRoutes(ctx: DataContext): Route[] {
     ...readingRowsRoutes(ctx),
     ...differenceRoutes(ctx),
     ...changeRequestRoutes(ctx),
+    ...rehearsalRoutes(ctx),
   ];
 }
 

@@ -14,7 +14,13 @@ import { type CompareAccess, getDifferences } from '../differences/differences.t
 import { asOfSchema } from '../rows/as-of.ts';
 import { type Channel, channels } from '../rows/origin.ts';
 import { callerLeft } from './caller-left.ts';
-import { exactNumbersHeader, exactNumbersQuery, filterModelSchema, readExactNumbers } from './table-data.schemas.ts';
+import {
+  exactNumbersHeader,
+  exactNumbersQuery,
+  filterModelSchema,
+  readExactNumbers,
+  versionSchema,
+} from './table-data.schemas.ts';
 
 const tag = 'Table data';
 
@@ -76,6 +82,7 @@ const changeSchema = z
     user_id: z.int().nullable(),
     application_id: z.int().nullable(),
     request_id: z.string().nullable(),
+    change_request: versionSchema.shape.change_request,
     key: z.record(z.string(), z.unknown()).meta({ description: 'The primary key of this version.' }),
     cells: cellsSchema.nullable().meta({
       description: 'What the version changed, of a first version all values; null when the one before is not kept.',

@@ -54,7 +54,7 @@ function conditionSql(table: DeployedTable, plan: ActivityPlan, bind: Bind): str
   if (userId !== undefined) conditions.push(`svc_updated_by = ${bind(`user:${userId}`, 'text')}`);
   if (applicationId !== undefined) conditions.push(`svc_updated_by = ${bind(`application:${applicationId}`, 'text')}`);
   if (channel !== undefined) conditions.push(`svc_channel = '${channels[channel]}'`);
-  if (action !== undefined) conditions.push(`${actionSql} = ${bind(JSON.stringify(action), 'text')}`);
+  if (action !== undefined) conditions.push(`${actionSql(table)} = ${bind(JSON.stringify(action), 'text')}`);
   if (column) {
     const x = columnName(column);
     conditions.push(
@@ -135,7 +135,7 @@ export function timelineSql(
     `count(*) filter (where action in (${of.map((action) => `'"${action}"'`).join(', ')})) as ${name}`;
   const groups =
     `select date_trunc('${span}', at, 'UTC') as at, ${counted('created', 'created', 'restored')}, ${counted('updated', 'updated', 'reverted')}, ${counted('deleted', 'deleted')}` +
-    ` from (select svc_updated_at as at, ${actionSql} as action from ${versionsSql(table, period, bind)}) v` +
+    ` from (select svc_updated_at as at, ${actionSql(table)} as action from ${versionsSql(table, period, bind)}) v` +
     ` group by 1 order by 1 limit ${bind(max + 1, 'int')}`;
   const bucket = concatSql([
     `'{"at":'`,

@@ -3,9 +3,9 @@
 import { metaSql, type PageNumbers } from '../../pages/page-sql.ts';
 import { joinedSql, maxRecordBytes, mayOverflow } from '../../rows/answer-size.ts';
 import { versionsSql } from '../../rows/as-of-sql.ts';
-import { channels } from '../../rows/origin.ts';
+import { type Channel, channels } from '../../rows/origin.ts';
 import { recordSql } from '../../rows/record-sql.ts';
-import { columnName } from '../../sql/identifiers.ts';
+import { columnName, historyName } from '../../sql/identifiers.ts';
 import { concatSql, type Statement, Values } from '../../sql/statement.ts';
 import { currentSql } from '../../tables/catalogue.ts';
 import type { DeployedTable } from '../../tables/table.ts';
@@ -37,12 +37,18 @@ const channelNameSql = `case svc_channel ${Object.entries(channels)
   .map(([name, code]) => `when '${code}' then '"${name}"'`)
   .join(' ')} else 'null' end`;
 
+const restoredSql = (table: DeployedTable) =>
+  `svc_channel = '${channels.change_request}' and not svc_is_deleted` +
+  ` and exists (select from ${historyName(table)} b where b.svc_sk = v.svc_sk and b.svc_version = v.svc_version - 1 and b.svc_is_deleted)`;
+
 /**
- * The action of the version in scope, as JSON text. Only a restoration or a reversion changes a
- * deleted row, so the action follows from the version itself.
+ * The action of the version in scope (`v`), as JSON text. Only a restoration or a reversion changes
+ * a deleted row, so the action follows from the version itself; a change request restores too, which
+ * the version before tells.
  */
-export const actionSql =
+export const actionSql = (table: DeployedTable): string =>
   `case when svc_channel = '${channels.restore}' then '"restored"' when svc_channel = '${channels.revert}' then '"reverted"'` +
+  ` when ${restoredSql(table)} then '"restored"'` +
   ` when svc_is_deleted then '"deleted"' when svc_version = 1 then '"created"' else '"updated"' end`;
 
 /**
@@ -50,15 +56,20 @@ export const actionSql =
  * begins with a comma.
  */
 export function originMembersSql(table: DeployedTable, bind: Bind): string[] {
-  const request =
-    `coalesce(svc_request_id, (select b.request_id from bulk_write b where b.at = v.svc_updated_at` +
-    ` and b.table_definition_id = ${bind(table.table_definition_id, 'int')} and v.svc_channel in ('${channels.import}', '${channels.promotion}')))`;
+  const bulkWrite = (...of: Channel[]) =>
+    `from bulk_write b where b.at = v.svc_updated_at and b.table_definition_id = ${bind(table.table_definition_id, 'int')}` +
+    ` and v.svc_channel in (${of.map((channel) => `'${channels[channel]}'`).join(', ')})`;
+  const request = `coalesce(svc_request_id, (select b.request_id ${bulkWrite('import', 'promotion', 'change_request')}))`;
+  const changeRequest =
+    `(select '{"id":' || b.change_request_id || ',"requested_by":' || coalesce(${actorSql('user')}, 'null')` +
+    ` || ',"approved_by":' || coalesce(b.approved_by::text, 'null') || '}' ${bulkWrite('change_request')})`;
   return [
-    `',"action":' || ${actionSql}`,
+    `',"action":' || ${actionSql(table)}`,
     `',"channel":' || ${channelNameSql}`,
     `',"user_id":' || coalesce(${actorSql('user')}, 'null')`,
     `',"application_id":' || coalesce(${actorSql('application')}, 'null')`,
     `',"request_id":' || coalesce(to_json(${request})::text, 'null')`,
+    `',"change_request":' || coalesce(${changeRequest}, 'null')`,
   ];
 }
 
