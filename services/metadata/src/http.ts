@@ -5,6 +5,7 @@ import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { branchRoutes } from './branches/branches.routes.ts';
+import { changeRequestRoutes } from './changes/change-requests/change-requests.routes.ts';
 import { deploymentRoutes } from './changes/deployments/deployments.routes.ts';
 import { tableDeploymentRoutes } from './changes/deployments/table-deployment.routes.ts';
 import { promotionRoutes } from './changes/promotions/promotions.routes.ts';
@@ -24,6 +25,7 @@ export function metadataRoutes(ctx: MetadataContext): Route[] {
     ...deployedTableDefinitionRoutes(ctx),
     ...deploymentRoutes(ctx),
     ...promotionRoutes(ctx),
+    ...changeRequestRoutes(ctx),
   ];
 }
 

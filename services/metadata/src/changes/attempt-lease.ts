@@ -2,6 +2,7 @@
 // run out, after a crash, another process claims the attempt and resumes it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../context.ts';
@@ -45,6 +46,13 @@ export async function releaseLease(
     [retryAfterSeconds, id, number, runningState(machine)],
   );
 }
+
+/**
+ * True when an error is the outcome of an attempt: a refusal, or a fault that remained after as many
+ * tries as there are. Any other error leaves the outcome open, and the attempt is resumed.
+ */
+export const isOutcome = (error: unknown, tries: number): error is ServiceError =>
+  error instanceof ServiceError && error.kind !== 'unavailable' && (error.status < 500 || tries >= maxTries);
 
 /** Renews the lease until the answered function is called. */
 export function holdLease(ctx: MetadataContext, machine: Machine, attempt: Attempt): () => void {

@@ -33,9 +33,9 @@ export async function announceChange<Change extends { id: number; status?: strin
 
 // Other events are named after the state that the step leads to. `.requested` is reserved: an event
 // of that name requests work, and the bus keeps it until a service consumes it.
+const eventNames: Record<string, string> = { send_request: 'submitted', withdraw: 'withdrawn', refuse: 'refused' };
+
 function eventOf({ apply, transitions }: Machine, step: string): string | undefined {
-  if (step === 'send_request') return 'submitted';
-  if (step === 'refuse') return 'refused';
   const begins = step !== 'create' && transitions[step]?.to === transitions[apply]?.to;
-  return begins ? 'begun' : undefined;
+  return begins ? 'begun' : eventNames[step];
 }
