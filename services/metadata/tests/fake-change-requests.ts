@@ -66,9 +66,10 @@ export class FakeChangeRequests {
     return request?.accountId === accountId ? request : undefined;
   }
 
+  // Approval accepts the undecided, and so keeps the revision.
   revisionOf({ operations }: Request): string {
-    const counted = operations.filter(({ decision }) => decision !== 'rejected' && decision !== 'returned');
-    return `r${this.rows}-${counted.map(({ id, decision }) => `${id}${decision.slice(0, 1)}`).join('.')}`;
+    const standing = operations.filter(({ decision }) => decision !== 'rejected' && decision !== 'returned');
+    return `r${this.rows}-${standing.map(({ id }) => id).join('.')}`;
   }
 
   private summary(id: number, request: Request, deployed: Deployed, withRevision: boolean) {

@@ -19,6 +19,8 @@ export type Kind =
   | 'row'
   | 'deployment'
   | 'promotion'
+  | 'change request'
+  | 'change request comment'
   | 'import'
   | 'import table'
   | 'import mapping'
@@ -42,6 +44,7 @@ export type Kind =
 const inPaths: Record<string, Kind[]> = {
   audit_events: ['audit event'],
   branches: ['branch', 'main branch'],
+  change_requests: ['change request'],
   column_definitions: ['column definition'],
   deployed_table_definitions: ['table definition'],
   deployments: ['deployment'],
@@ -62,7 +65,7 @@ const inPaths: Record<string, Kind[]> = {
 };
 
 /** The ids of lists whose items have no address of their own. */
-const onlyInLists: Record<string, Kind> = { permissions: 'permission' };
+const onlyInLists: Record<string, Kind> = { comments: 'change request comment', permissions: 'permission' };
 
 /** In queries, bodies, and the fields that `q` may name. */
 const byName: Record<string, Kind> = {
@@ -70,6 +73,7 @@ const byName: Record<string, Kind> = {
   branch_id: 'main branch',
   client_id: 'client id',
   cloned_from_id: 'table definition',
+  continues_id: 'change request',
   correlation_code: 'correlation code',
   domain_id: 'domain',
   foreign_key_table_id: 'table definition',
@@ -100,7 +104,12 @@ const byName: Record<string, Kind> = {
  * Never looked up in more than the named table: a caller's own texts, which two accounts may choose
  * alike.
  */
-const labels = new Set(['header Idempotency-Key', 'body correlation_code', 'query key']);
+const labels = new Set([
+  'header Idempotency-Key',
+  'body correlation_code',
+  'query key',
+  ...['body', 'query', 'filter'].map((where) => `${where} operation_id`),
+]);
 
 const segmentBefore = ({ operation, name }: Place) =>
   operation.path.split('/').at(operation.path.split('/').indexOf(`{${name}}`) - 1) as string;

@@ -19,7 +19,7 @@ import { requireSuccess } from '../refusal.ts';
 import { type ApprovalInput, close, countApprovals, requirePresent, storeApproval } from './change-request-approval.ts';
 import { finishApplied, finishFailed, finishRefused } from './change-request-finish.ts';
 import { actorOf, changeRequests, requireComment } from './change-request-kind.ts';
-import { notePhaseChange, type Summary } from './change-request-operations.ts';
+import { notePhaseChange } from './change-request-operations.ts';
 import type { ChangeRequest } from './change-request-schema.ts';
 import { type ChangeRequestState, changeRequestMachine } from './change-request-states.ts';
 import {
@@ -55,11 +55,11 @@ export async function apply(
   const input = readBody();
   if (mode === 'answer the outcome') return showChangeRequest(ctx, call, id);
   if (mode !== 'begin') return answerApplied(ctx, call, id);
-  const shown = isDirect ? await prepareApproval(ctx, call, before, input) : undefined;
+  if (isDirect) await prepareApproval(ctx, call, before, input);
   const begun = await transactOnce(
     ctx,
     call,
-    (tx) => (shown ? approveAndBegin(tx, ctx, call, id, actor, input, shown) : begin(tx, ctx, call, id, actor, input)),
+    (tx) => (isDirect ? approveAndBegin(tx, ctx, call, id, actor, input) : begin(tx, ctx, call, id, actor, input)),
     () => id,
   );
   const refusal = await applyAttempt(ctx, call, begun, false);
@@ -73,11 +73,10 @@ async function prepareApproval(
   call: CallContext,
   before: StoredChangeRequest,
   { revision, comment = null }: ApprovalInput,
-): Promise<Summary> {
+): Promise<void> {
   requireComment(before, comment);
-  const shown = await requirePresent(ctx, call, before.id, revision);
+  await requirePresent(ctx, call, before.id, revision);
   await notePhaseChange(ctx, call, before.id);
-  return shown;
 }
 
 // Where one more approval is enough, approval and application are one step.
@@ -88,7 +87,6 @@ async function approveAndBegin(
   id: number,
   actor: Actor,
   { revision, comment = null }: ApprovalInput,
-  shown: Summary,
 ): Promise<Attempt> {
   const now = await lockChangeRequest(tx, call, id);
   requireStep(changeRequests, now, 'approve_and_apply', actor);
@@ -100,14 +98,14 @@ async function approveAndBegin(
       message: missing,
       params: { required_approvals: now.policy.required_approvals },
     });
-  const closed = await close(tx, ctx, call, now, shown, 'applying');
+  await close(tx, ctx, call, now, revision, 'applying');
   await recordAction(tx, changeRequestMachine, id, 'approve', call, comment);
   await announceChange(tx, call, changeRequests, now, 'approve', {
     user_id: call.userId ?? null,
     comment,
-    revision: closed,
+    revision,
   });
-  return storeAttempt(tx, ctx, call, { ...now, status: 'approved' }, closed, null);
+  return storeAttempt(tx, ctx, call, { ...now, status: 'approved' }, revision, null);
 }
 
 async function begin(

@@ -3,7 +3,6 @@
 // was undecided is accepted, and nothing of it can be changed any more.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
 import { transactOnce } from '../../requests/idempotency.ts';
@@ -13,13 +12,7 @@ import { announceChange } from '../change-events.ts';
 import { recordAction } from '../change-history.ts';
 import { requireStep } from '../change-kind.ts';
 import { actorOf, changeRequests, requireComment } from './change-request-kind.ts';
-import {
-  notePhaseChange,
-  operationContents,
-  type Summary,
-  setPhase,
-  summarizeWithRevision,
-} from './change-request-operations.ts';
+import { notePhaseChange, operationContents, setPhase, summarizeWithRevision } from './change-request-operations.ts';
 import type { ChangeRequest } from './change-request-schema.ts';
 import { changeRequestMachine } from './change-request-states.ts';
 import {
@@ -44,7 +37,7 @@ export async function approve(
   requireStep(changeRequests, before, 'approve', actor);
   const { revision, comment = null } = readBody();
   requireComment(before, comment);
-  const shown = await requirePresent(ctx, call, id, revision);
+  await requirePresent(ctx, call, id, revision);
   await notePhaseChange(ctx, call, id);
   const subject = { branchId: before.branch_id, creatorId: before.created_by };
   const creator = await findRecipients(ctx, call, 'decided', subject);
@@ -55,7 +48,7 @@ export async function approve(
     await recordAction(tx, changeRequestMachine, id, 'approve', call, comment);
     if ((await countApprovals(tx, id, revision)) < now.policy.required_approvals)
       return announceApproval(tx, call, now, revision);
-    await close(tx, ctx, call, now, shown, 'approved');
+    await close(tx, ctx, call, now, revision, 'approved');
     await announceChange(tx, call, changeRequests, now, 'approve', { user_id: call.userId ?? null, comment, revision });
     await mailApproval(tx, call, creator, now, comment);
   };
@@ -63,16 +56,15 @@ export async function approve(
   return showChangeRequest(ctx, call, id);
 }
 
-/** The summary under this revision; 422 when the present one is another, which the problem names. */
+/** Throws 422 when the present revision is another one, which the problem names. */
 export async function requirePresent(
   ctx: MetadataContext,
   caller: RpcCaller,
   id: number,
   revision: string,
-): Promise<Summary> {
+): Promise<void> {
   const summary = await summarizeWithRevision(ctx, caller, id);
   if (summary?.revision !== revision) throw outdated(summary?.revision ?? null);
-  return summary;
 }
 
 const outdated = (revision: string | null): ServiceError =>
@@ -103,31 +95,25 @@ export const countApprovals = (tx: Transaction, id: number, revision: string): P
   tx.change_request_approval.count({ where: { change_request_id: id, revision } });
 
 /**
- * Closes an approved request in data, and stores who approved what. What is undecided in what the
- * approver was `shown` becomes accepted, so the revision may be another one afterwards: the
- * approvals are then of that one. Answers it.
+ * Closes an approved request in data, and stores who approved what. What is undecided becomes
+ * accepted, which keeps the revision; a decision or a write of another user may have come between.
  */
 export async function close(
   tx: Transaction,
   ctx: MetadataContext,
   caller: RpcCaller,
   { id }: { id: number },
-  shown: Summary,
+  revision: string,
   status: 'approved' | 'applying',
-): Promise<string> {
-  const { revision } = shown;
+): Promise<void> {
   await setPhase(ctx, caller, id, 'closed', caller.userId);
-  const after = await summarizeWithRevision(ctx, caller, id);
-  const isAccepted = shown.undecided > 0 && after?.operation_count === shown.operation_count;
-  const isSame = after?.revision === revision || isAccepted;
-  if (!after || !isSame) throw outdated(after?.revision ?? null);
-  await prismaSql(tx)(
-    'update change_request_approval set revision = $2 where change_request_id = $1::int and revision = $3',
-    [id, after.revision, revision],
-  );
-  const data = { status, approved_by: caller.userId ?? null, approved_revision: after.revision };
+  const present = (await summarizeWithRevision(ctx, caller, id))?.revision;
+  if (present !== revision) {
+    await setPhase(ctx, caller, id, 'review');
+    throw outdated(present ?? null);
+  }
+  const data = { status, approved_by: caller.userId ?? null, approved_revision: revision };
   await tx.change_request.update({ where: { id }, data: { ...data, error: null, phase_pending_at: null } });
-  return after.revision;
 }
 
 // More approvals are needed, so the state stays as it is.

@@ -34,6 +34,18 @@ describe('an approval', () => {
     expect(await world.show(id)).toMatchObject({ status: 'requested', approvals: [] });
   });
 
+  it('is refused when rows change while it is given, and the request stays under review', async () => {
+    const id = await world.sent();
+    metadata.neighbours.data.after.SetChangeRequestPhase = () => {
+      if (data.requests.get(id)?.phase === 'closed') data.changeRows();
+    };
+    const refused = await world.decide(world.approver, id, 'approve');
+    metadata.neighbours.data.after = {};
+    expect(refused).toMatchObject({ status: 422, body: { problems: [{ code: 'outdated' }] } });
+    expect(await world.show(id)).toMatchObject({ status: 'requested', approvals: [] });
+    expect(data.requests.get(id)?.phase).toBe('review');
+  });
+
   it('accepts what is undecided and leaves decisions as they are', async () => {
     const id = await world.propose(world.steward, ['create', 'create', 'delete']);
     const ids = data.requests.get(id)?.operations.map((operation) => operation.id) as [number, number, number];
