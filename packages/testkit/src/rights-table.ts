@@ -304,6 +304,9 @@ export const operations: Record<string, Case[]> = {
   ],
   'POST /change_requests/{id}/comments': [{ rule: 'seeRequests' }],
 
+  'GET /inbox': [{ rule: 'person' }],
+  'GET /inbox/counts': [{ rule: 'person' }],
+
   'GET /table_data': [{ rule: 'viewRows' }],
   'POST /table_data/grid': [{ rule: 'viewRows' }],
   'GET /table_data/by_key': [{ rule: 'viewRows' }],

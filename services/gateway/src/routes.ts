@@ -103,6 +103,8 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /change_requests/{id}/apply': {},
     'GET /change_requests/{id}/comments': {},
     'POST /change_requests/{id}/comments': {},
+    'GET /inbox': {},
+    'GET /inbox/counts': {},
   },
   jobs: {
     'GET /imports': {},

@@ -13,6 +13,7 @@ import { columnDefinitionRoutes } from './column-definitions/column-definitions.
 import type { MetadataContext } from './context.ts';
 import { deployedTableDefinitionRoutes } from './deployed-table-definitions/deployed-table-definitions.routes.ts';
 import { domainRoutes } from './domains/domains.routes.ts';
+import { inboxRoutes } from './inbox/inbox.routes.ts';
 import { tableDefinitionRoutes } from './table-definitions/table-definitions.routes.ts';
 
 export function metadataRoutes(ctx: MetadataContext): Route[] {
@@ -26,6 +27,7 @@ export function metadataRoutes(ctx: MetadataContext): Route[] {
     ...deploymentRoutes(ctx),
     ...promotionRoutes(ctx),
     ...changeRequestRoutes(ctx),
+    ...inboxRoutes(ctx),
   ];
 }
 

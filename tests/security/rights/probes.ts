@@ -292,6 +292,9 @@ export const probes: Record<string, Probe> = {
     400,
   ),
 
+  'GET /inbox': reads(() => '/inbox'),
+  'GET /inbox/counts': reads(() => '/inbox/counts'),
+
   'GET /table_data': reads(({ tableId }) => `/table_data?table_definition_id=${tableId}`),
   'POST /table_data/grid': sends(
     () => '/table_data/grid',

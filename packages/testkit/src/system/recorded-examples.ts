@@ -48,6 +48,8 @@ export async function recordExamples(paths: DocumentedPaths, { api, application 
   return recording;
 }
 
+const isDecision = (path: string) => /^\/change_requests\/\{id\}\/(approve|apply)$/.test(path);
+
 /** What the calls need, made once, and the resources that each call works on, made for each. */
 class World {
   private readonly api: Api;
@@ -98,7 +100,9 @@ class World {
       if (String(answer.status) !== success && path.endsWith('/cancel') && attempt < 5) continue;
       if (String(answer.status) !== success)
         throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-      const sent = typeof request === 'string' ? undefined : request;
+      // Each recording has other revisions: the declared one is shown.
+      const template = isDecision(path) ? operation.requestBody?.content['application/json']?.example : undefined;
+      const sent = typeof request === 'string' ? undefined : (template ?? request);
       return {
         parameters,
         ...(sent === undefined ? {} : { request: sent }),
@@ -130,7 +134,7 @@ class World {
     const template = requestBody?.content['application/json']?.example;
     if (!template) return undefined;
     const filled = await this.fill(template, path);
-    if (/^\/change_requests\/\{id\}\/(approve|apply)$/.test(path)) return { ...filled, revision: this.revision };
+    if (isDecision(path)) return { ...filled, revision: this.revision };
     if (path !== '/promotions') return filled;
     // What is promoted has to be on the branch that it comes from.
     return { ...filled, table_definition_ids: [await this.clone(this.ids.from_branch_id as number)] };

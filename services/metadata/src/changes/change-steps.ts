@@ -52,7 +52,7 @@ export async function takeStep<Stored extends StoredChange, Plan, Answer>(
 }
 
 /** What the document says about a step. */
-export type StepWords = { summary: string; description: string };
+export type StepWords = { summary: string; description: string; operationId?: string };
 
 /** What the routes of a kind have in common. */
 type Edge = { tag: string; response: z.ZodType; user?: true; branching?: true; extension?: true };

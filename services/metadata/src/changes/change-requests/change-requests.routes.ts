@@ -130,6 +130,7 @@ const deciding = (ctx: MetadataContext): Route[] => [
     ctx,
     'request_changes',
     {
+      operationId: 'requestChanges',
       summary: 'Give a request back to its creator, who may change its operations and send it again',
       description: 'For approvers of the branch. Its approvals are gone.',
     },
