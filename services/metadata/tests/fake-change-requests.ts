@@ -1,5 +1,5 @@
-// The change requests of the fake of data: operations, decisions, phases, revisions and applications
-// as the protos promise them, in memory.
+// The change requests of the fake of data: operations, decisions, phases, revisions and
+// applications as the protos promise them, in memory.
 import type { AppliedChangeRequest__Output } from '@almanac/protos/generated/almanac/data/v1/AppliedChangeRequest.ts';
 import type { ApplyChangeRequestRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ApplyChangeRequestRequest.ts';
 import type { ChangeRequestProblem__Output } from '@almanac/protos/generated/almanac/data/v1/ChangeRequestProblem.ts';
@@ -50,7 +50,7 @@ export class FakeChangeRequests {
     for (const operation of request.operations) if (ids.includes(operation.id)) operation.decision = decision;
   }
 
-  /** Somebody changes rows that are concerned: every revision is another one. */
+  /** Another user changes rows that are concerned: every revision is another one. */
   changeRows(): void {
     this.rows += 1;
   }

@@ -16,7 +16,7 @@ export type Actor = {
 };
 
 /**
- * `isGuarded`: nobody puts a change of their own into effect alone. Of deployments and promotions
+ * `isGuarded`: no user puts a change of their own into effect alone. Of deployments and promotions
  * the protection of the branch decides that, of change requests the policy.
  */
 type Role = {

@@ -48,8 +48,8 @@ export async function releaseLease(
 }
 
 /**
- * True when an error is the outcome of an attempt: a refusal, or a fault that remained after as many
- * tries as there are. Any other error leaves the outcome open, and the attempt is resumed.
+ * True when an error is the outcome of an attempt: a refusal, or a fault that remained after the
+ * last try. Any other error leaves the outcome open, and the attempt is resumed.
  */
 export const isOutcome = (error: unknown, tries: number): error is ServiceError =>
   error instanceof ServiceError && error.kind !== 'unavailable' && (error.status < 500 || tries >= maxTries);

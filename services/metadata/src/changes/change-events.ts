@@ -33,7 +33,12 @@ export async function announceChange<Change extends { id: number; status?: strin
 
 // Other events are named after the state that the step leads to. `.requested` is reserved: an event
 // of that name requests work, and the bus keeps it until a service consumes it.
-const eventNames: Record<string, string> = { send_request: 'submitted', withdraw: 'withdrawn', refuse: 'refused' };
+const eventNames: Record<string, string> = {
+  create: 'created',
+  send_request: 'submitted',
+  withdraw: 'withdrawn',
+  refuse: 'refused',
+};
 
 function eventOf({ apply, transitions }: Machine, step: string): string | undefined {
   const begins = step !== 'create' && transitions[step]?.to === transitions[apply]?.to;

@@ -1,5 +1,5 @@
-// What a kind of change (deployments, promotions, change requests) supplies; the rest of this folder
-// works on any.
+// What a kind of change (deployments, promotions, change requests) supplies; the rest of this
+// folder works on any.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { allows, type HeldRights } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
@@ -23,7 +23,7 @@ export type ChangeKind<Stored extends StoredChange, Plan, Answer> = {
   /** The steps that send mails. */
   mails: Record<string, MailedStep>;
   branchOf(change: Stored): ChangedBranch;
-  /** True where nobody puts a change of their own into effect alone. */
+  /** True where no user puts a change of their own into effect alone. */
   isGuarded(change: Stored): boolean;
   /** The ids of its branches, for events. */
   branchIds(change: Stored): Record<string, number>;

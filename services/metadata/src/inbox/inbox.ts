@@ -1,5 +1,5 @@
-// The inbox of a user: changes that wait for their approval, and their own that came back, failed or
-// can be applied. One statement over all kinds of changes.
+// The inbox of a user: changes that wait for their approval, and their own that came back, failed
+// or can be applied. One statement over all kinds of changes.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { isKnown, reachOf } from '@almanac/service-kit/rights/rights';
@@ -37,8 +37,8 @@ export const inboxCountsSchema = z
 const maxItems = 100;
 const maxCount = 1000;
 
-// $1 account, $2 user, $3 branches where they approve, $4 whether they approve on all but the closed
-// ones ($5), $6 branches that are hidden from them.
+// $1 account, $2 user, $3 branches where they approve, $4 whether they approve on all but the
+// closed ones ($5), $6 branches that are hidden from them.
 const kindSql = (kind: string, title: string, branch: string, isApproved = 'false') => `
   select '${kind}' as kind, c.id, 'approval' as reason, ${title} as title, ${branch} as branch_id, c.created_by, c.updated_at
   from ${kind} c where c.account_id = $1::int and c.status = 'requested' and c.created_by is distinct from $2::int

@@ -1,6 +1,6 @@
-// Finishes work that a crash interrupted: deployments, promotions and change requests, removals and restorations of
-// tables, and the tables of deleted branches. Every instance runs one; leases and idempotent steps
-// let several run at once.
+// Finishes work that a crash interrupted: deployments, promotions and change requests, removals
+// and restorations of tables, and the tables of deleted branches. Every instance runs one; leases
+// and idempotent steps let several run at once.
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { periodic } from '@almanac/service-kit/process/periodic';

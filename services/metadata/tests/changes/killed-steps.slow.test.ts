@@ -1,7 +1,7 @@
 // kill -9 of metadata at every step of a deployment, a promotion and a change request: they end
-// deployed, promoted, applied or failed, never half; nothing is done twice; and the same request again gets the same answer. By
-// default a few steps, other ones each time (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all
-// takes every step.
+// deployed, promoted, applied or failed, never half; nothing is done twice; and the same request
+// again gets the same answer. By default a few steps, other ones each time (KILLED_STEPS_SEED
+// repeats a run); KILLED_STEPS=all takes every step.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';

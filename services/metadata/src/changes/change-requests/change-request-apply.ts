@@ -1,6 +1,6 @@
 // Applying a change request. An attempt is stored first (`applying`, with the approved revision),
-// then data applies it under an id of its own, then the outcome is stored. After a crash any process
-// may resume the attempt: data applies the same id only once.
+// then data applies it under an id of its own, then the outcome is stored. After a crash any
+// process may resume the attempt: data applies the same id only once.
 import type { AppliedChangeRequest__Output } from '@almanac/protos/generated/almanac/data/v1/AppliedChangeRequest.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
@@ -17,7 +17,7 @@ import { recordAction } from '../change-history.ts';
 import { requireApplicable, requireStep } from '../change-kind.ts';
 import { requireSuccess } from '../refusal.ts';
 import { type ApprovalInput, close, countApprovals, requirePresent, storeApproval } from './change-request-approval.ts';
-import { finishApplied, finishFailed, finishRefused } from './change-request-finish.ts';
+import { type Attempt, finishApplied, finishFailed, finishRefused, type Input } from './change-request-finish.ts';
 import { actorOf, changeRequests, requireComment } from './change-request-kind.ts';
 import { notePhaseChange } from './change-request-operations.ts';
 import type { ChangeRequest } from './change-request-schema.ts';
@@ -31,14 +31,6 @@ import {
 import { missingApprovals } from './possible-steps.ts';
 
 const applyDeadlineMs = 5 * 60_000;
-
-/**
- * The input of an attempt, as it is stored. `rest_id`: the id that a draft of the returned
- * operations gets.
- */
-type Input = { revision: string; rest_id: number };
-/** `tries`: how often the attempt was resumed without an outcome. */
-export type Attempt = { id: number; number: number; input: Input; tries: number };
 
 /** Applies a change request and answers it applied; what keeps it from being applied is 422. */
 export async function apply(
@@ -118,13 +110,13 @@ async function begin(
 ): Promise<Attempt> {
   const now = await lockChangeRequest(tx, call, id);
   requireStep(changeRequests, now, 'apply', actor);
-  if (revision !== now.approved_revision) await approveAnew(tx, ctx, call, now, actor, { revision, comment });
+  if (revision !== now.approved_revision) await approveAgain(tx, ctx, call, now, actor, { revision, comment });
   return storeAttempt(tx, ctx, call, now, revision, comment);
 }
 
 // Rows have changed since the approval. A reviewer whose approval is enough alone may apply what
 // they were shown now; anybody else needs the approval of others.
-async function approveAnew(
+async function approveAgain(
   tx: Transaction,
   ctx: MetadataContext,
   call: CallContext,

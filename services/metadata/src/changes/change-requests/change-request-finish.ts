@@ -11,7 +11,6 @@ import { type Transaction, transact } from '../../transaction.ts';
 import { findRecipients, type MailFacts, type Recipients, requestMails } from '../approval-mails.ts';
 import { announceChange } from '../change-events.ts';
 import { recordAction } from '../change-history.ts';
-import type { Attempt } from './change-request-apply.ts';
 import { changeRequests } from './change-request-kind.ts';
 import { operationContents } from './change-request-operations.ts';
 import { insertChangeRequest } from './change-request-proposal.ts';
@@ -19,9 +18,17 @@ import type { AppliedTable } from './change-request-schema.ts';
 import { changeRequestMachine, changeRequestTransitions } from './change-request-states.ts';
 import { lockChangeRequest, requireChangeRequest, type StoredChangeRequest } from './change-requests.ts';
 
+/**
+ * The input of an attempt, as it is stored. `rest_id`: the id that a draft of the returned
+ * operations gets.
+ */
+export type Input = { revision: string; rest_id: number };
+/** `tries`: how often the attempt was resumed without an outcome. */
+export type Attempt = { id: number; number: number; input: Input; tries: number };
+
 type Result = AppliedChangeRequest__Output;
 
-/** Stores that data has applied an attempt, and makes a draft of the operations that were returned. */
+/** Stores that data has applied an attempt, and makes a draft of the returned operations. */
 export async function finishApplied(
   ctx: MetadataContext,
   caller: RpcCaller,
@@ -47,7 +54,7 @@ export async function finishApplied(
   });
 }
 
-/** Stores that data has refused an attempt, which changed nothing. Answers the 422 that says why. */
+/** Stores that data has refused an attempt, which changed nothing. Answers the 422 with reasons. */
 export async function finishRefused(
   ctx: MetadataContext,
   caller: RpcCaller,
@@ -94,7 +101,7 @@ export async function finishFailed(
 
 type Ending = 'succeed' | 'refuse' | 'fail';
 
-/** `work` runs in the transaction, under the lock on the request, and answers facts for the event. */
+/** `work` runs in the transaction, under the lock on the request. Answers facts for the event. */
 async function end(
   ctx: MetadataContext,
   caller: RpcCaller,

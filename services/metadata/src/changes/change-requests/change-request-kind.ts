@@ -79,7 +79,7 @@ async function storeStep(
   const isNew = setPhaseTo && (before !== after || action === 'send_request');
   const tables = isNew ? storedTables(await setPhaseTo(after)) : request.tables;
   if (action === 'send_request') await storeTables(tx, id, tables);
-  // Whatever is proposed next is approved anew.
+  // Whatever is proposed next needs approvals of its own.
   if (after !== 'closed') await tx.change_request_approval.deleteMany({ where: { change_request_id: id } });
   const unapproved = after === 'closed' ? {} : { approved_by: null, approved_revision: null };
   await tx.change_request.update({

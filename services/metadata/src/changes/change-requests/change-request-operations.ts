@@ -106,7 +106,7 @@ export function setPhase(
   });
 }
 
-/** The requests whose phase was to change longer than a lease ago, and may not be that of the state. */
+/** The requests whose phase was to change more than a lease ago, and may not fit the state. */
 export async function listPendingPhases(ctx: MetadataContext, limit: number): Promise<number[]> {
   const { rows } = await prismaSql(ctx.prisma)(
     `select id from change_request where phase_pending_at < now() - make_interval(secs => $1::float8)

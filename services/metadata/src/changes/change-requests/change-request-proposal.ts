@@ -41,7 +41,7 @@ export async function createChangeRequest(
   await requireEditOnBranch(ctx, call, branchId);
   const attributes = read();
   const create = async (tx: Transaction) => {
-    // Under this lock the limit is exact, and the branch is not deleted meanwhile.
+    // Under this lock the limit is exact, and the branch is not deleted in between.
     if (!(await lockRow(tx, 'branch', call.accountId, branchId))) throw notFound('Branch');
     await requireRoom(tx, call, branchId);
     const creator =

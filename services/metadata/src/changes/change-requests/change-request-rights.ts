@@ -1,5 +1,5 @@
-// Who sees a change request, with which of its tables, and the roles of a caller in it. Approvers of
-// the branch see all of it: they may read what is under their review.
+// Who sees a change request, with which of its tables, and the roles of a caller in it. Approvers
+// of the branch see all of it: they may read what is under their review.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { allows, type HeldRights, isKnown, reachOf, refusal } from '@almanac/service-kit/rights/rights';

@@ -48,7 +48,7 @@ export const changeRequestMachine: Machine<ChangeRequestState, ChangeRequestActi
   transitions: changeRequestTransitions,
 };
 
-/** Data's side of a state: whether operations can be changed (draft), decided (review), or neither. */
+/** Whether operations can be changed (draft), decided (review), or neither (closed). */
 export type Phase = 'draft' | 'review' | 'closed';
 
 export const phases: Record<ChangeRequestState, Phase> = {

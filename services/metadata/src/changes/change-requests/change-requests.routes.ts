@@ -117,7 +117,7 @@ const proposing = (ctx: MetadataContext): Route[] => [
   }),
   step(ctx, 'withdraw', {
     summary: 'Make a draft again of a request that was sent',
-    description: 'Only its creator may, while it is requested or approved. Its approvals are gone.',
+    description: 'Only its creator may, while it is requested or approved. Its approvals are deleted.',
   }),
   step(ctx, 'cancel', {
     summary: 'Cancel a change request for good',
@@ -132,7 +132,7 @@ const deciding = (ctx: MetadataContext): Route[] => [
     {
       operationId: 'requestChanges',
       summary: 'Give a request back to its creator, who may change its operations and send it again',
-      description: 'For approvers of the branch. Its approvals are gone.',
+      description: 'For approvers of the branch. Its approvals are deleted.',
     },
     reason,
   ),

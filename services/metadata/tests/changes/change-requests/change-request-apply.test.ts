@@ -1,5 +1,5 @@
-// Applying change requests: approved ones, requested ones in one step, what refuses it, what is left
-// over, and outcomes that are found later.
+// Applying change requests: approved ones, requested ones in one step, what refuses it, what is
+// left over, and outcomes that are found later.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import type { FakeChangeRequests } from '../../fake-change-requests.ts';

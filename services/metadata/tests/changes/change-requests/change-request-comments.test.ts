@@ -55,9 +55,9 @@ describe('comments', () => {
   });
 
   it('are refused to others, and when they are blank or too long', async () => {
-    const stranger = givenUser(metadata, world.account.id);
-    expect((await stranger.send('GET', path())).status).toBe(403);
-    expect((await stranger.send('POST', path(), { body: 'x' })).status).toBe(403);
+    const outsider = givenUser(metadata, world.account.id);
+    expect((await outsider.send('GET', path())).status).toBe(403);
+    expect((await outsider.send('POST', path(), { body: 'x' })).status).toBe(403);
     for (const body of [
       {},
       { body: '' },

@@ -88,7 +88,7 @@ describe('a change request', () => {
     expect(await world.show(id)).toMatchObject({ status: 'draft', counts: { with_problems: 2 } });
   });
 
-  it('is withdrawn by its creator, and its approvals are gone', async () => {
+  it('is withdrawn by its creator, and its approvals are deleted', async () => {
     const { steward, approver, act, decide } = world;
     const id = await world.sent();
     await decide(approver, id, 'approve');
@@ -182,20 +182,20 @@ describe('who may', () => {
     metadata.neighbours.data.changeRequests.propose(id, lawsId, ['delete']);
     await world.act(steward, id, 'send_request');
     const lawyer = givenUser(metadata, account.id, [['view', 'table_definition', lawsId]]);
-    const stranger = givenUser(metadata, account.id);
+    const outsider = givenUser(metadata, account.id);
     const idsSeen = async (user: typeof lawyer) =>
       (await user.get(`/change_requests/${id}`)).table_definitions.map((table: { id: number }) => table.id);
     expect(await idsSeen(steward)).toEqual([codesId, lawsId]);
     expect(await idsSeen(approver)).toEqual([codesId, lawsId]);
     expect(await idsSeen(lawyer)).toEqual([lawsId]);
-    expect((await stranger.send('GET', `/change_requests/${id}`)).status).toBe(403);
+    expect((await outsider.send('GET', `/change_requests/${id}`)).status).toBe(403);
     const listed = async (user: typeof lawyer) => (await user.get('/change_requests')).data;
     expect(await listed(lawyer)).toMatchObject([{ id, table_definitions: [{ id: lawsId }] }]);
     expect(await listed(approver)).toMatchObject([{ id, table_definitions: [{ id: codesId }, { id: lawsId }] }]);
-    expect(await listed(stranger)).toEqual([]);
+    expect(await listed(outsider)).toEqual([]);
   });
 
-  it('nobody else know of it on a private branch, nor the creator who is no longer there', async () => {
+  it('no other user knows of it on a private branch, nor the creator who is no longer there', async () => {
     const { admin, steward } = world;
     const branch = await admin.post('/branches', { name: 'quiet', branch_type: 'private' });
     const { users } = metadata.neighbours.identity;
@@ -252,18 +252,18 @@ describe('who may', () => {
     expect((await world.show(id, admin)).can).toEqual(['cancel', 'request_changes', 'approve', 'reject', 'apply']);
   });
 
-  it('nobody of another account', async () => {
+  it('no caller of another account', async () => {
     const id = await world.sent();
     const other = await givenAccount(metadata);
-    const stranger = givenAdmin(metadata, other.id);
-    for (const api of [stranger, other.api]) {
+    const outsider = givenAdmin(metadata, other.id);
+    for (const api of [outsider, other.api]) {
       expect((await api.send('GET', `/change_requests/${id}`)).status).toBe(404);
       expect((await api.send('POST', `/change_requests/${id}/cancel`)).status).toBe(404);
       expect((await api.send('POST', '/change_requests', { branch_id: world.account.mainId, title: 'x' })).status).toBe(
         404,
       );
     }
-    expect((await stranger.get('/change_requests')).data).toEqual([]);
+    expect((await outsider.get('/change_requests')).data).toEqual([]);
   });
 });
 
