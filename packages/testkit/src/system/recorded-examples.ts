@@ -311,7 +311,7 @@ class World {
     return this.made('/promotions', { from_branch_id, to_branch_id: this.ids.branch_id, table_definition_ids });
   }
 
-  /** With an operation, in the state that the step takes. The application proposes what is decided. */
+  /** With an operation, in the state that the step takes; applications propose what is decided. */
   private async changeRequest(step = ''): Promise<number> {
     const { branch_id, table_definition_id } = this.ids;
     const isDecided = ['request_changes', 'approve', 'reject', 'apply'].includes(step);

@@ -20,7 +20,7 @@ type Case = {
   mayAct(action: string, actor: Actor, isGuarded: boolean): boolean;
 };
 
-/** A change of definitions. Given: the step that applies it, the state while it does, and after it. */
+/** A change of definitions; the names: the step that applies it, the state in it and after it. */
 function ofDefinitions(
   machine: Machine<string, string>,
   [apply, applying, applied]: [string, string, string],
