@@ -52,6 +52,14 @@ const shownBy = {
     tests('jobs', 'exports/exports'),
     'is created once for one Idempotency-Key, even when the limit is reached in between',
   ],
+  openChangeRequestsPerBranch: [
+    tests('metadata', 'changes/change-requests/change-requests'),
+    'are at most a thousand open ones on a branch',
+  ],
+  commentsPerChangeRequest: [
+    tests('metadata', 'changes/change-requests/change-request-comments'),
+    'are at most a thousand',
+  ],
   perPageDefault: [kit('api/list-query'), 'has the contract defaults'],
   perPageMaximum: [kit('api/list-query'), 'serves at most 1000 a page'],
   gridRows: [tests('data', 'pages/grid'), 'gives a thousand rows and no more, from anywhere'],

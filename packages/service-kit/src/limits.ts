@@ -36,6 +36,9 @@ export const limits = {
   uploadBytes: 5 * KB * MB,
   openImportsPerAccount: 10,
   openExportsPerAccount: 10,
+  /** Those that are neither applied, rejected nor cancelled. */
+  openChangeRequestsPerBranch: 1000,
+  commentsPerChangeRequest: 1000,
   perPageDefault: 100,
   perPageMaximum: 1000,
   gridRows: 1000,

@@ -80,6 +80,10 @@ merge           y  y   | y  -  - | -  -  - | -  |  -  |      p      | - -   -   
 decide          y  -   | -  -  - | -  y  - | -  |  -  |      p      | - -   -   - y
 takeBack        c  c   | c  -  - | c  -  - | -  |  -  |      p      | - -   -   - -
 abandon         y  c   | c  -  - | c  y  - | -  |  -  |      p      | - -   -   - y
+seeRequests     y  y   | y  y  y | y  y  y | y  |  -  |      y      | y y   y   y y
+ownRequest      c  c   | c  c  - | c  -  c | -  |  -  |      c      | c c   c   c -
+endRequest      y  c   | c  c  - | c  -  c | -  |  -  |      c      | c c   c   c -
+applyRequest    y  c   | c  c  - | c  y  c | -  |  -  |      p      | c c   c   c y
 `;
 
 export type Rule = {
@@ -117,6 +121,10 @@ export const rules = {
   decide: { takes: approving },
   takeBack: { takes: 'being its creator' },
   abandon: { takes: `being its creator, or ${approving}` },
+  seeRequests: { takes: 'being its creator, `view` on one of its tables, or `view` or `approve` on its branch' },
+  ownRequest: { takes: 'being its creator' },
+  endRequest: { takes: 'being its creator, or `admin` on the account' },
+  applyRequest: { takes: `being its creator, or ${approving}` },
 } as const satisfies Record<string, Rule>;
 export type RuleName = keyof typeof rules;
 
@@ -275,6 +283,31 @@ export const operations: Record<string, Case[]> = {
   'POST /promotions/{id}/reject': [{ rule: 'decide' }],
   'POST /promotions/{id}/cancel': [{ rule: 'takeBack' }],
   'POST /promotions/{id}/abandon': [{ rule: 'abandon' }],
+
+  'GET /change_requests': [list('seeRequests')],
+  'POST /change_requests': [{ rule: 'openImport', note: 'A table counts on its own branch.' }],
+  'GET /change_requests/{id}': [
+    { rule: 'seeRequests', note: 'With `view` on some of its tables, these are shown alone.' },
+  ],
+  'PATCH /change_requests/{id}': [{ rule: 'ownRequest' }],
+  'POST /change_requests/{id}/send_request': [{ rule: 'ownRequest' }],
+  'POST /change_requests/{id}/withdraw': [{ rule: 'ownRequest' }],
+  'POST /change_requests/{id}/request_changes': [{ rule: 'decide' }],
+  'POST /change_requests/{id}/approve': [
+    { rule: 'decide', note: 'Not its creator, unless the policy allows self-approval.' },
+  ],
+  'POST /change_requests/{id}/reject': [{ rule: 'decide' }],
+  'POST /change_requests/{id}/cancel': [{ rule: 'endRequest' }],
+  'POST /change_requests/{id}/apply': [
+    { rule: 'applyRequest', note: 'Its creator once others have approved it; an approver may approve by it.' },
+  ],
+  'GET /change_requests/{id}/comments': [
+    { rule: 'seeRequests', note: 'Comments on operations take seeing all of its tables; so does POST.' },
+  ],
+  'POST /change_requests/{id}/comments': [{ rule: 'seeRequests' }],
+
+  'GET /inbox': [{ rule: 'person' }],
+  'GET /inbox/counts': [{ rule: 'person' }],
 
   'GET /table_data': [{ rule: 'viewRows' }],
   'POST /table_data/grid': [

@@ -33,7 +33,11 @@ export type JobsConfig = {
     giveUpAfterSeconds: number;
     sweepMs: number;
   };
-  mail: { from: MailAddress };
+  mail: {
+    from: MailAddress;
+    /** The address of the console; unset: links of mails lead to the API. */
+    consoleUrl?: string;
+  };
   secrets: {
     databaseUrl: string;
     objectStoreUrl: string;
@@ -84,7 +88,7 @@ export function readConfig(env: Environment): JobsConfig {
       giveUpAfterSeconds: 24 * 3600,
       sweepMs: 10 * 60_000,
     },
-    mail: { from: readSender(read, smtpUrl) },
+    mail: { from: readSender(read, smtpUrl), ...readConsoleUrl(read) },
     secrets: {
       databaseUrl: readDatabaseUrl(read, 'jobs'),
       objectStoreUrl,
@@ -123,6 +127,12 @@ function readMailUrl(read: ConfigReader): string | undefined {
     read.problems.push(`JOBS_SMTP_URL: ${(error as Error).message}.`);
   }
   return url;
+}
+
+function readConsoleUrl(read: ConfigReader): { consoleUrl?: string } {
+  const what = 'the address of the console, for links in mails';
+  const url = read.url('JOBS_CONSOLE_URL', what, ['http:', 'https:'], { default: '' });
+  return url ? { consoleUrl: url.replace(/\/+$/, '') } : {};
 }
 
 // A mail server accepts only senders that it knows, so there is no default sender once mails leave

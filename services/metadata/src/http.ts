@@ -5,6 +5,7 @@ import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { branchRoutes } from './branches/branches.routes.ts';
+import { changeRequestRoutes } from './changes/change-requests/change-requests.routes.ts';
 import { deploymentRoutes } from './changes/deployments/deployments.routes.ts';
 import { tableDeploymentRoutes } from './changes/deployments/table-deployment.routes.ts';
 import { promotionRoutes } from './changes/promotions/promotions.routes.ts';
@@ -12,6 +13,7 @@ import { columnDefinitionRoutes } from './column-definitions/column-definitions.
 import type { MetadataContext } from './context.ts';
 import { deployedTableDefinitionRoutes } from './deployed-table-definitions/deployed-table-definitions.routes.ts';
 import { domainRoutes } from './domains/domains.routes.ts';
+import { inboxRoutes } from './inbox/inbox.routes.ts';
 import { tableDefinitionRoutes } from './table-definitions/table-definitions.routes.ts';
 
 export function metadataRoutes(ctx: MetadataContext): Route[] {
@@ -24,6 +26,8 @@ export function metadataRoutes(ctx: MetadataContext): Route[] {
     ...deployedTableDefinitionRoutes(ctx),
     ...deploymentRoutes(ctx),
     ...promotionRoutes(ctx),
+    ...changeRequestRoutes(ctx),
+    ...inboxRoutes(ctx),
   ];
 }
 

@@ -32,7 +32,13 @@ export async function postKeyed(metadata: Metadata, baseUrl: string, request: Ke
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-const calls = ['PlanDeployment', 'ApplyDeployment', 'MergeRows'] as const;
+const calls = [
+  'PlanDeployment',
+  'ApplyDeployment',
+  'MergeRows',
+  'SetChangeRequestPhase',
+  'ApplyChangeRequest',
+] as const;
 
 /** Starts the process; `beforeApply` runs in data before it applies anything. */
 export async function startDyingProcess(metadata: Metadata, beforeApply?: () => void): Promise<DyingProcess> {

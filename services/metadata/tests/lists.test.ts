@@ -43,6 +43,17 @@ async function fill(): Promise<void> {
     );
   const all = { branch_id: account.mainId, table_definition_ids: [countries.id, regions.id] };
   await admin.post(`/deployments/${(await admin.post('/deployments', all)).id}/deploy`);
+  for (const step of ['send_request', 'cancel', '']) {
+    const user = step === '' ? account.api : creator;
+    const description = step === 'cancel' ? 'Of no use' : null;
+    const { id } = await user.post('/change_requests', {
+      branch_id: account.mainId,
+      title: `Rows ${step}`,
+      description,
+    });
+    metadata.neighbours.data.changeRequests.propose(id, countries.id, ['create']);
+    if (step !== '') await user.post(`/change_requests/${id}/${step}`);
+  }
   const copy = await work.clone(countries.id);
   for (const step of ['promote', 'cancel', 'send_request']) {
     await admin.send('PATCH', `/table_definitions/${copy.id}`, { description: `for ${step}` });
@@ -59,6 +70,7 @@ const lists = [
   '/deployed_table_definitions',
   '/deployments',
   '/promotions',
+  '/change_requests',
 ];
 // Fields that are computed for the answer, or have several values.
 const notSearchable: Record<string, string[]> = {

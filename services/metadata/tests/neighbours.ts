@@ -12,6 +12,7 @@ import { createMetrics } from '@almanac/service-kit/observability/metrics';
 import { loadServiceDefinition, type RpcHandlers, type RpcServiceName } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer, type RpcServer } from '@almanac/service-kit/rpc/server';
 import type { TestKeys } from '@almanac/testkit/calls/keys';
+import { FakeChangeRequests } from './fake-change-requests.ts';
 
 type Permission = { action: string; resource_type: string; resource_id: number };
 type Group = { id: number; name: string; resource_type: string; resource_id: number; members: number[] };
@@ -46,6 +47,7 @@ export type FakeData = {
   merging: Partial<MergeRowsResult__Output> | undefined;
   merged: Map<string, MergeRowsResult__Output>;
   droppedBranches: number[];
+  changeRequests: FakeChangeRequests;
   /** All calls, with their callers. */
   calls: { rpc: string; call: CallContext }[];
   before: Partial<Record<string, () => unknown>>;
@@ -78,6 +80,7 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
     merging: undefined,
     merged: new Map(),
     droppedBranches: [],
+    changeRequests: new FakeChangeRequests(),
     calls: [],
     before: {},
     after: {},
@@ -191,6 +194,7 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
     return { diffs };
   };
   return {
+    ...state.changeRequests.handlers(state.deployed, (rpc, when) => state[when][rpc]?.()),
     PlanDeployment: async (call, request) => {
       await state.before.PlanDeployment?.();
       return { diffs: plan(state, call.accountId, request.tables) };

@@ -21,6 +21,8 @@ export type Kind =
   | 'change operation'
   | 'deployment'
   | 'promotion'
+  | 'change request'
+  | 'change request comment'
   | 'import'
   | 'import table'
   | 'import mapping'
@@ -65,7 +67,7 @@ const inPaths: Record<string, Kind[]> = {
 };
 
 /** The ids of lists whose items have no address of their own. */
-const onlyInLists: Record<string, Kind> = { permissions: 'permission' };
+const onlyInLists: Record<string, Kind> = { comments: 'change request comment', permissions: 'permission' };
 
 /** In queries, bodies, and the fields that `q` may name. */
 const byName: Record<string, Kind> = {
@@ -74,6 +76,7 @@ const byName: Record<string, Kind> = {
   change_request_id: 'change request',
   client_id: 'client id',
   cloned_from_id: 'table definition',
+  continues_id: 'change request',
   correlation_code: 'correlation code',
   domain_id: 'domain',
   foreign_key_table_id: 'table definition',
@@ -106,7 +109,12 @@ const byName: Record<string, Kind> = {
  * Never looked up in more than the named table: a caller's own texts, which two accounts may choose
  * alike.
  */
-const labels = new Set(['header Idempotency-Key', 'body correlation_code', 'query key']);
+const labels = new Set([
+  'header Idempotency-Key',
+  'body correlation_code',
+  'query key',
+  ...['body', 'query', 'filter'].map((where) => `${where} operation_id`),
+]);
 
 const segmentBefore = ({ operation, name }: Place) =>
   operation.path.split('/').at(operation.path.split('/').indexOf(`{${name}}`) - 1) as string;

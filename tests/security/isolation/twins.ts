@@ -48,6 +48,8 @@ export const never: Owned = {
   'change operation': neverId,
   deployment: neverId,
   promotion: neverId,
+  'change request': neverId,
+  'change request comment': neverId,
   import: neverId,
   'import table': neverId,
   'import mapping': neverId,
@@ -143,6 +145,7 @@ const steps = [
   'clones',
   'pendingDeployment',
   'pendingPromotion',
+  'changeRequest',
   'removedTable',
   'importWithTable',
   'exports',
@@ -241,6 +244,15 @@ class Maker {
     const made = await user.post<Made>('/promotions', { ...branches, table_definition_ids: [this.shared.id] });
     await user.post(`/promotions/${made.id}/send_request`, { comment: this.mark });
     this.owned.promotion = made.id;
+  }
+
+  /** A draft with a comment. */
+  async changeRequest(): Promise<void> {
+    const { user } = this.given;
+    const change_request = { title: this.mark };
+    const made = await user.post<Made>('/change_requests', { branch_id: this.owned['main branch'], change_request });
+    const comment = await user.post<Made>(`/change_requests/${made.id}/comments`, { body: this.mark });
+    Object.assign(this.owned, { 'change request': made.id, 'change request comment': comment.id });
   }
 
   async removedTable(): Promise<void> {

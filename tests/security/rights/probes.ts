@@ -263,6 +263,38 @@ export const probes: Record<string, Probe> = {
   'POST /promotions/{id}/cancel': sends(({ promotionId }) => `/promotions/${promotionId}/cancel`, 422),
   'POST /promotions/{id}/abandon': sends(({ promotionId }) => `/promotions/${promotionId}/abandon`, 422),
 
+  'GET /change_requests': lists('/change_requests', ({ changeRequestId }) => changeRequestId),
+  'POST /change_requests': sends(
+    () => '/change_requests',
+    422,
+    ({ branchId }) => ({ branch_id: branchId, title: '' }),
+  ),
+  'GET /change_requests/{id}': reads(({ changeRequestId }) => `/change_requests/${changeRequestId}`),
+  // It is rejected, which is final.
+  'PATCH /change_requests/{id}': sends(
+    ({ changeRequestId }) => `/change_requests/${changeRequestId}`,
+    422,
+    () => ({ title: 'Another one' }),
+  ),
+  ...Object.fromEntries(
+    ['send_request', 'withdraw', 'request_changes', 'approve', 'reject', 'cancel', 'apply'].map((step) => [
+      `POST /change_requests/{id}/${step}`,
+      sends(
+        ({ changeRequestId }) => `/change_requests/${changeRequestId}/${step}`,
+        422,
+        () => (step === 'approve' || step === 'apply' ? { revision: 'none' } : { comment: 'Because' }),
+      ),
+    ]),
+  ),
+  'GET /change_requests/{id}/comments': reads(({ changeRequestId }) => `/change_requests/${changeRequestId}/comments`),
+  'POST /change_requests/{id}/comments': sends(
+    ({ changeRequestId }) => `/change_requests/${changeRequestId}/comments`,
+    400,
+  ),
+
+  'GET /inbox': reads(() => '/inbox'),
+  'GET /inbox/counts': reads(() => '/inbox/counts'),
+
   'GET /table_data': reads(({ tableId }) => `/table_data?table_definition_id=${tableId}`),
   'POST /table_data/grid': sends(
     () => '/table_data/grid',

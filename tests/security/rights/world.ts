@@ -21,6 +21,8 @@ export type World = {
   asideId: number;
   copyId: number;
   promotionId: number;
+  /** With an operation on the table; rejected. */
+  changeRequestId: number;
   /** Completed, with one table. */
   importId: number;
   importTableId: number;
@@ -64,7 +66,7 @@ export async function givenTables(admin: Api, branchId: number): Promise<World> 
   const link = { name: 'country', data_type: 'string', length: 10, foreign_key_table_id: table.id };
   await addColumns(referring.id, [...defaultColumns, link]);
   await addColumns(drafted.id, defaultColumns);
-  const promotion = { asideId: 0, copyId: 0, promotionId: 0 };
+  const promotion = { asideId: 0, copyId: 0, promotionId: 0, changeRequestId: 0 };
   const nothing = { rowId: 0, deploymentId: 0, importId: 0, importTableId: 0, exportId: 0, mappingId: 0, ...promotion };
   return {
     ...nothing,
@@ -90,13 +92,14 @@ export async function fillWorld(world: World, proposer: Api): Promise<World> {
     record: { code: 'A', name: 'a' },
   });
   const promotion = await givenPromotion(world, proposer);
+  const changeRequestId = await givenChangeRequest(world, proposer);
   const [mapping, exported, imported] = await Promise.all([
     admin.post<Made>('/import_mappings', { table_definition_id: tableId, name: `Mapping ${unique()}` }),
     givenExport(world),
     givenImport(world),
   ]);
   const rows = { rowId: record.svc_sk, mappingId: mapping.id, exportId: exported, ...imported };
-  return { ...world, deploymentId, ...promotion, ...rows };
+  return { ...world, deploymentId, ...promotion, changeRequestId, ...rows };
 }
 
 async function givenPromotion({ admin, branchId, tableId }: World, proposer: Api) {
@@ -106,6 +109,15 @@ async function givenPromotion({ admin, branchId, tableId }: World, proposer: Api
   const { id: promotionId } = await proposer.post<Made>('/promotions', { ...branches, table_definition_ids: [copyId] });
   await admin.post(`/promotions/${promotionId}/promote`);
   return { asideId, copyId, promotionId };
+}
+
+async function givenChangeRequest({ admin, branchId, tableId }: World, proposer: Api): Promise<number> {
+  const { id } = await proposer.post<Made>('/change_requests', { branch_id: branchId, title: `Rows ${unique()}` });
+  const operations = [{ operation: 'create', record: { code: 'C', name: 'c' } }];
+  await proposer.post(`/change_requests/${id}/operations`, { table_definition_id: tableId, operations });
+  await proposer.post(`/change_requests/${id}/send_request`, { comment: 'please' });
+  await admin.post(`/change_requests/${id}/reject`, { comment: 'no' });
+  return id;
 }
 
 async function givenExport({ admin, branchId, tableKey }: World): Promise<number> {

@@ -303,6 +303,8 @@ const tags = Object.entries({
   'Table data': 'The rows of deployed tables.',
   Deployments: 'Bring drafts of a branch into service, under approval where the branch is protected.',
   Promotions: 'Merge definitions and rows of one branch into another.',
+  'Change requests': 'Propose changes of rows, review them and apply them together.',
+  Inbox: 'What waits for the calling user.',
   Imports: 'Load files into tables, in the background.',
   'Import mappings': 'How the columns of a file become those of a table.',
   Exports: 'Files with the rows of a table, made in the background.',

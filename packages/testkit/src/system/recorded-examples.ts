@@ -1,7 +1,7 @@
 // Calls every operation of the OpenAPI document once, as its examples say, and records what was
 // sent and answered. The examples in the document are such a record (npm run examples);
 // tests/contract makes another one, and compares them.
-import { type Api, poll, upload } from '@almanac/api-client/api';
+import { type Api, createApi, poll, upload } from '@almanac/api-client/api';
 import { type Application, signInMachine } from '@almanac/api-client/sign-in';
 import { deployTable, givenAccount, mainBranchId } from './builders.ts';
 
@@ -29,7 +29,8 @@ export type Recorder = {
 
 /** Calls every operation. A failure is an answer other than the documented success. */
 export async function recordExamples(paths: DocumentedPaths, { api, application }: Recorder): Promise<Recording> {
-  const world = new World(api);
+  const { access_token } = await signInMachine(api.baseUrl, application);
+  const world = new World(api, createApi(api.baseUrl, access_token));
   await world.make();
   const recording: Recording = { examples: {}, failures: [] };
   for (const [path, operations] of Object.entries(paths))
@@ -47,15 +48,22 @@ export async function recordExamples(paths: DocumentedPaths, { api, application 
   return recording;
 }
 
+const isDecision = (path: string) => /^\/change_requests\/\{id\}\/(approve|apply)$/.test(path);
+
 /** What the calls need, made once, and the resources that each call works on, made for each. */
 class World {
   private readonly api: Api;
+  /** The application of the account, which proposes what a person decides. */
+  private readonly machine: Api;
+  /** Of the change request that was made last. */
+  private revision = '';
   /** By the name of the member of a body that holds it. */
   private ids!: Body;
   private readonly used = new Map<string, number>();
 
-  constructor(api: Api) {
+  constructor(api: Api, machine = api) {
     this.api = api;
+    this.machine = machine;
   }
 
   async make(): Promise<void> {
@@ -92,7 +100,9 @@ class World {
       if (String(answer.status) !== success && path.endsWith('/cancel') && attempt < 5) continue;
       if (String(answer.status) !== success)
         throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-      const sent = typeof request === 'string' ? undefined : request;
+      // Each recording has other revisions: the declared one is shown.
+      const template = isDecision(path) ? operation.requestBody?.content['application/json']?.example : undefined;
+      const sent = typeof request === 'string' ? undefined : (template ?? request);
       return {
         parameters,
         ...(sent === undefined ? {} : { request: sent }),
@@ -124,6 +134,7 @@ class World {
     const template = requestBody?.content['application/json']?.example;
     if (!template) return undefined;
     const filled = await this.fill(template, path);
+    if (isDecision(path)) return { ...filled, revision: this.revision };
     if (path !== '/promotions') return filled;
     // What is promoted has to be on the branch that it comes from.
     return { ...filled, table_definition_ids: [await this.clone(this.ids.from_branch_id as number)] };
@@ -161,6 +172,7 @@ class World {
       imports: () => this.import(part),
       oauth_applications: () =>
         this.made('/oauth_applications', { oauth_application: { name: this.name('application') } }),
+      change_requests: () => this.changeRequest(part),
       promotions: () => this.promotion(),
       table_data: () => this.row(part === 'restore_records'),
       table_definitions: () => this.draft(),
@@ -311,6 +323,24 @@ class World {
     const from_branch_id = await this.subject('/branches');
     const table_definition_ids = [await this.clone(from_branch_id)];
     return this.made('/promotions', { from_branch_id, to_branch_id: this.ids.branch_id, table_definition_ids });
+  }
+
+  /** With an operation, in the state that the step takes; applications propose what is decided. */
+  private async changeRequest(step = ''): Promise<number> {
+    const { branch_id, table_definition_id } = this.ids;
+    const isDecided = ['request_changes', 'approve', 'reject', 'apply'].includes(step);
+    const proposer = isDecided ? this.machine : this.api;
+    const { id } = await proposer.post<Made>('/change_requests', { branch_id, title: 'Monthly correction' });
+    const count = this.used.get('request') ?? 0;
+    this.used.set('request', count + 1);
+    // User-assigned codes of ISO 3166-1, as those of rows.
+    const letter = String.fromCharCode(65 + count);
+    const record = { alpha2: `Q${letter}`, alpha3: `QQ${letter}`, numeric_code: String(870 + count), name: 'Utopia' };
+    const operations = [{ operation: 'create', record }];
+    await proposer.post(`/change_requests/${id}/operations`, { table_definition_id, operations });
+    if (isDecided || step === 'withdraw') await proposer.post(`/change_requests/${id}/send_request`, {});
+    this.revision = (await this.api.get<{ revision: string }>(`/change_requests/${id}`)).revision;
+    return id;
   }
 
   /** With a table; its file is there when the uploads are to be completed. */

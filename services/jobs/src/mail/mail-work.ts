@@ -142,7 +142,7 @@ type Names = { person: string; account: string };
 
 async function render(
   { identity }: MailContext,
-  { publicUrl }: Mailer,
+  { publicUrl, consoleUrl }: Mailer,
   mail: mail,
   caller: Caller,
   names: Names,
@@ -151,7 +151,7 @@ async function render(
   if (!template)
     throw new ServiceError('validation_failed', { code: 'invalid', message: `There is no template ${mail.template}.` });
   const { values } = mail;
-  if (!template.button) return renderMail({ template, facts: { ...names, until: '' }, values, publicUrl });
+  if (!template.button) return renderMail({ template, facts: { ...names, until: '' }, values, publicUrl, consoleUrl });
   const { purpose } = template.button;
   const link = await unlessNotFound(identity.CreatePasswordLink(caller, { user_id: mail.user_id, purpose }));
   if (!link) return 'The user no longer needs the link.';

@@ -10,6 +10,8 @@ export type Mailer = {
   transport: MailTransport;
   from: MailAddress;
   publicUrl: string;
+  /** The address of the console, when there is one: links of mails lead to its pages. */
+  consoleUrl?: string;
   /** The folder, when mails are written instead of sent. */
   folder?: string;
 };
@@ -17,12 +19,12 @@ export type Mailer = {
 /** Mails that an instance sends in parallel. */
 export const concurrentMails = 4;
 
-type Options = { smtpUrl: string; from: MailAddress; publicUrl: string };
+type Options = { smtpUrl: string } & Pick<Mailer, 'from' | 'publicUrl' | 'consoleUrl'>;
 
 /** Creates the transport that the URL names. */
-export function createMailer({ smtpUrl, from, publicUrl }: Options): Mailer {
+export function createMailer({ smtpUrl, ...addresses }: Options): Mailer {
   if (!smtpUrl.startsWith('file:'))
-    return { transport: createSmtpTransport(readSmtpUrl(smtpUrl), concurrentMails), from, publicUrl };
+    return { transport: createSmtpTransport(readSmtpUrl(smtpUrl), concurrentMails), ...addresses };
   const folder = fileURLToPath(smtpUrl);
-  return { transport: createFolderTransport(folder), from, publicUrl, folder };
+  return { transport: createFolderTransport(folder), ...addresses, folder };
 }

@@ -4,10 +4,19 @@
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../context.ts';
 import { announce, type Transaction } from '../transaction.ts';
-import type { Noun, Step } from './approval-states.ts';
-import type { MailedDiff } from './change-kind.ts';
+import type { Noun } from './approval-states.ts';
+import type { TableDiff } from './table-diff.ts';
 
 type Occasion = 'requested' | 'decided' | 'abandoned';
+
+/** What a decision came to. */
+type Verdict = 'deployed' | 'promoted' | 'applied' | 'failed' | 'approved' | 'rejected' | 'returned';
+
+/** The mail about a step. `outcome`: of a decision. */
+export type MailedStep = { occasion: Occasion; outcome?: Verdict };
+
+/** What a change is made of, in the form that the templates of its kind take. */
+export type MailContents = Record<string, unknown>;
 
 /** The content of a mail. */
 export type MailFacts = {
@@ -16,17 +25,17 @@ export type MailFacts = {
   branch: string;
   from_branch?: string;
   comment: string | null;
-  diffs: MailedDiff[];
-  outcome?: 'deployed' | 'promoted' | 'failed' | 'rejected';
+  contents: MailContents;
+  outcome?: Verdict;
   reasons?: string[];
 };
 
-/** The steps that send mails. */
-export const mailOccasions = {
-  send_request: 'requested',
-  reject: 'decided',
-  abandon: 'abandoned',
-} as const satisfies Partial<Record<Step, Occasion>>;
+/** The steps of deployments and promotions that send mails. */
+export const definitionMails: Record<string, MailedStep> = {
+  send_request: { occasion: 'requested' },
+  reject: { occasion: 'decided', outcome: 'rejected' },
+  abandon: { occasion: 'abandoned' },
+};
 
 /** `by`: the name of the user who took the step. */
 export type Recipients = { occasion: Occasion; userIds: number[]; by: string };
@@ -72,17 +81,24 @@ export async function requestMails(
   tx: Transaction,
   caller: RpcCaller,
   { occasion, userIds, by }: Recipients,
-  { noun, diffs, ...facts }: MailFacts,
+  { noun, contents, ...facts }: MailFacts,
 ): Promise<void> {
   if (userIds.length === 0) return;
-  const count = (change: string) => diffs.filter((diff) => diff.change === change).length;
-  const changes = { new: count('new'), modified: count('modified'), deleted: count('deleted') };
-  const values = { ...facts, by, changes, tables: summarize(diffs) };
+  const values = { ...facts, by, ...contents };
   await announce(tx, caller, 'mail.requested', { template: `${noun}_${occasion}`, user_ids: userIds, values });
 }
 
-// A mail lists the first tables, with the first of their columns.
-const maxTables = 20;
+type MailedDiff = Pick<TableDiff, 'name' | 'change' | 'columns'>;
+
+/** The contents of a mail about definitions. */
+export function diffContents(diffs: MailedDiff[]): MailContents {
+  const count = (change: string) => diffs.filter((diff) => diff.change === change).length;
+  const changes = { new: count('new'), modified: count('modified'), deleted: count('deleted') };
+  return { changes, tables: summarize(diffs) };
+}
+
+/** A mail lists the first tables, with the first of their columns. */
+export const maxTables = 20;
 const maxColumns = 20;
 
 const isChanged = ({ change }: { change: string }) => change !== 'unchanged';

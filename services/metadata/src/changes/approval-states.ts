@@ -1,6 +1,6 @@
 // The approval of changes. A kind of change has a table of transitions (deployment-states.ts,
-// promotion-states.ts): steps that some people may take in some states. This file reads and draws
-// it.
+// promotion-states.ts, change-request-states.ts): steps that some people may take in some states.
+// This file reads and draws it.
 import { ServiceError } from '@almanac/service-kit/errors';
 
 /** The role of a caller in a change. `system` is the service itself, when applying has ended. */
@@ -15,19 +15,22 @@ export type Actor = {
   administrator: boolean;
 };
 
+/**
+ * `isGuarded`: no user puts a change of their own into effect alone. Of deployments and promotions
+ * the protection of the branch decides that, of change requests the policy.
+ */
 type Role = {
   /** Completes "Only … may …". */
-  who: (isProtected: boolean) => string;
-  test: (actor: Actor, isProtected: boolean) => boolean;
+  who: (isGuarded: boolean) => string;
+  test: (actor: Actor, isGuarded: boolean) => boolean;
 };
 
 const developers = 'those with the right "develop" on its tables';
 
 const applier: Role = {
-  who: (isProtected) =>
-    isProtected ? 'an approver of the protected branch other than its creator, or an administrator,' : developers,
-  test: (actor, isProtected) =>
-    actor.administrator || (isProtected ? actor.approver && !actor.creator : actor.developer),
+  who: (isGuarded) =>
+    isGuarded ? 'an approver of the protected branch other than its creator, or an administrator,' : developers,
+  test: (actor, isGuarded) => actor.administrator || (isGuarded ? actor.approver && !actor.creator : actor.developer),
 };
 
 const roles = {
@@ -36,7 +39,15 @@ const roles = {
   deployer: applier,
   promoter: applier,
   approver: { who: () => 'an approver of the branch', test: (actor) => actor.approver || actor.administrator },
+  reviewer: {
+    who: (isGuarded) => `an approver of the branch${isGuarded ? ' other than its creator' : ''}`,
+    test: (actor, isGuarded) => (actor.approver || actor.administrator) && !(isGuarded && actor.creator),
+  },
   creator: { who: () => 'its creator', test: (actor) => actor.creator },
+  owner: {
+    who: () => 'its creator or an administrator',
+    test: (actor) => actor.creator || actor.administrator,
+  },
   responsible: {
     who: () => 'its creator, an approver of the branch or an administrator',
     test: (actor) => actor.creator || actor.approver || actor.administrator,
@@ -51,25 +62,27 @@ export type Transition<State extends string> = {
   verb: string;
 };
 
-export type Noun = 'deployment' | 'promotion';
+/** The name of a kind: of its table, its events and, in the plural, its path. */
+export type Noun = 'deployment' | 'promotion' | 'change_request';
 
-/** The steps that change nothing but the state of a change. */
-export type Step = 'send_request' | 'reject' | 'cancel' | 'abandon';
-/** The steps that every kind of change has; each adds the one that applies it. */
-export type CommonAction = Step | 'succeed' | 'fail';
+/** The outcomes of applying, which every kind of change has. */
+export type Outcome = 'succeed' | 'fail';
 
 /**
  * A table of transitions. A change starts in the first of `states`; `apply` puts it into effect.
  */
-export type Machine<State extends string = string, Apply extends string = string> = {
+export type Machine<State extends string = string, Action extends string = string> = {
   noun: Noun;
   states: readonly State[];
-  apply: Apply;
-  transitions: Record<CommonAction | Apply, Transition<State>>;
+  apply: Action;
+  transitions: Record<Action | Outcome, Transition<State>>;
 };
 
-/** `Deployment` for `deployment`: the noun as sentences begin with it. */
-export const titleOf = (noun: Noun): string => noun.charAt(0).toUpperCase() + noun.slice(1);
+/** `change request` for `change_request`: the noun within sentences. */
+export const wordOf = (noun: Noun): string => noun.replace('_', ' ');
+
+/** `Change request` for `change_request`: the noun as sentences begin with it. */
+export const titleOf = (noun: Noun): string => noun.charAt(0).toUpperCase() + wordOf(noun).slice(1);
 
 export type Decision<State> =
   | { verdict: 'allowed'; to: State }
@@ -80,17 +93,17 @@ export type Decision<State> =
  * Whether the actor may take a step in that state. A missing right is reported before a wrong
  * state.
  */
-export function decide<State extends string, Apply extends string>(
-  { noun, transitions }: Machine<State, Apply>,
+export function decide<State extends string, Action extends string>(
+  { noun, transitions }: Machine<State, Action>,
   state: State,
-  action: CommonAction | Apply,
+  action: Action | Outcome,
   actor: Actor,
-  isProtected: boolean,
+  isGuarded: boolean,
 ): Decision<State> {
   const { from, to, by, verb } = transitions[action];
   const role: Role = roles[by];
-  if (!role.test(actor, isProtected))
-    return { verdict: 'forbidden', sentence: `Only ${role.who(isProtected)} may ${verb} this ${noun}.` };
+  if (!role.test(actor, isGuarded))
+    return { verdict: 'forbidden', sentence: `Only ${role.who(isGuarded)} may ${verb} this ${wordOf(noun)}.` };
   if (!from.includes(state)) {
     const sentence = `${titleOf(noun)} is ${state}; one can ${verb} it only while it is ${listed(from)}.`;
     return { verdict: 'impossible', sentence };
@@ -99,14 +112,14 @@ export function decide<State extends string, Apply extends string>(
 }
 
 /** Throws 403 or 422 unless the actor may take the step now; answers the state that it leads to. */
-export function requireTransition<State extends string, Apply extends string>(
-  machine: Machine<State, Apply>,
+export function requireTransition<State extends string, Action extends string>(
+  machine: Machine<State, Action>,
   state: State,
-  action: CommonAction | Apply,
+  action: Action | Outcome,
   actor: Actor,
-  isProtected: boolean,
+  isGuarded: boolean,
 ): State {
-  const decision = decide(machine, state, action, actor, isProtected);
+  const decision = decide(machine, state, action, actor, isGuarded);
   if (decision.verdict === 'forbidden')
     throw new ServiceError('forbidden', { code: 'missing_right', message: decision.sentence });
   if (decision.verdict === 'impossible')

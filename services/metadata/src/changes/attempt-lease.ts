@@ -2,12 +2,13 @@
 // run out, after a crash, another process claims the attempt and resumes it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../context.ts';
 import { callerFor } from '../requests/requester.ts';
 import type { Transaction } from '../transaction.ts';
-import type { Machine } from './approval-states.ts';
+import { type Machine, type Noun, wordOf } from './approval-states.ts';
 import { findApplier } from './change-history.ts';
 
 const pollMs = 200;
@@ -46,6 +47,13 @@ export async function releaseLease(
   );
 }
 
+/**
+ * True when an error is the outcome of an attempt: a refusal, or a fault that remained after the
+ * last try. Any other error leaves the outcome open, and the attempt is resumed.
+ */
+export const isOutcome = (error: unknown, tries: number): error is ServiceError =>
+  error instanceof ServiceError && error.kind !== 'unavailable' && (error.status < 500 || tries >= maxTries);
+
 /** Renews the lease until the answered function is called. */
 export function holdLease(ctx: MetadataContext, machine: Machine, attempt: Attempt): () => void {
   const timer = setInterval(() => {
@@ -61,7 +69,10 @@ export function holdLease(ctx: MetadataContext, machine: Machine, attempt: Attem
 export type ClaimedAttempt<Input> = Attempt & { tries: number; input: Input; caller: RpcCaller };
 
 // Where the input of a running attempt is stored.
-const inputColumns = { deployment: 'wanted', promotion: 'asked' } as const;
+const inputColumns = { deployment: 'wanted', promotion: 'asked', change_request: 'asked' } as const satisfies Record<
+  Noun,
+  string
+>;
 
 /** Claims a running attempt whose lease has run out; undefined when there is none. */
 export async function claimAttempt<Input>(
@@ -79,7 +90,7 @@ export async function claimAttempt<Input>(
   const [claimed] = rows;
   if (!claimed) return undefined;
   const { account_id, attempt, tries, input } = claimed;
-  ctx.logger.info({ [`${noun}_id`]: id, tries }, `resuming a ${noun} that was interrupted`);
+  ctx.logger.info({ [`${noun}_id`]: id, tries }, `resuming a ${wordOf(noun)} that was interrupted`);
   const caller = callerFor(account_id, await findApplier(ctx.prisma, machine, id));
   return { id, number: attempt, tries, input, caller };
 }
@@ -109,7 +120,7 @@ export async function waitForEnd(
     const { rows } = await prismaSql(ctx.prisma)(`select status from ${noun} where id = $1::int`, [id]);
     if (rows[0]?.status !== runningState(machine)) return;
     await resume(ctx, id).catch((error) =>
-      ctx.logger.warn({ err: error, [`${noun}_id`]: id }, `a ${noun} could not be resumed`),
+      ctx.logger.warn({ err: error, [`${noun}_id`]: id }, `a ${wordOf(noun)} could not be resumed`),
     );
     await sleep(pollMs);
   }

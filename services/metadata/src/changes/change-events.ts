@@ -1,7 +1,7 @@
 // The events of changes, for subscribers, and their entries in the audit log.
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { announce, recordAct, type Transaction } from '../transaction.ts';
-import type { CommonAction, Machine } from './approval-states.ts';
+import type { Machine } from './approval-states.ts';
 
 /**
  * Announces a step and records it in the audit log, when the transaction commits. A new change has
@@ -12,7 +12,7 @@ export async function announceChange<Change extends { id: number; status?: strin
   caller: RpcCaller,
   { machine, branchIds }: { machine: Machine; branchIds(change: Change): Record<string, number> },
   change: Change,
-  step: 'create' | CommonAction | string,
+  step: 'create' | string,
   facts: Record<string, unknown> = {},
 ): Promise<void> {
   const { noun, states, transitions } = machine;
@@ -23,7 +23,7 @@ export async function announceChange<Change extends { id: number; status?: strin
   const { user_id: _actor, ...after } = facts;
   await recordAct(tx, caller, {
     action: event,
-    result: step === 'fail' ? 'failed' : 'succeeded',
+    result: step === 'fail' || step === 'refuse' ? 'failed' : 'succeeded',
     resource_type: noun,
     resource_id: change.id,
     ...(change.status === undefined ? {} : { before: { status: change.status } }),
@@ -33,7 +33,14 @@ export async function announceChange<Change extends { id: number; status?: strin
 
 // Other events are named after the state that the step leads to. `.requested` is reserved: an event
 // of that name requests work, and the bus keeps it until a service consumes it.
-function eventOf({ apply }: Machine, step: string): string | undefined {
-  if (step === 'send_request') return 'submitted';
-  return step === apply ? 'begun' : undefined;
+const eventNames: Record<string, string> = {
+  create: 'created',
+  send_request: 'submitted',
+  withdraw: 'withdrawn',
+  refuse: 'refused',
+};
+
+function eventOf({ apply, transitions }: Machine, step: string): string | undefined {
+  const begins = step !== 'create' && transitions[step]?.to === transitions[apply]?.to;
+  return begins ? 'begun' : eventNames[step];
 }

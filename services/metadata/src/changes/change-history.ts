@@ -4,7 +4,7 @@ import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
 import { noRequester, type Requester, requesterOf } from '../requests/requester.ts';
 import type { Transaction } from '../transaction.ts';
-import type { CommonAction, Machine, Noun } from './approval-states.ts';
+import type { Machine, Noun, Outcome } from './approval-states.ts';
 
 type Db = Pick<Transaction, '$queryRawUnsafe' | '$executeRawUnsafe'>;
 
@@ -25,19 +25,19 @@ export const historyEntrySchema = z
 export type HistoryEntry = Omit<z.infer<typeof historyEntrySchema>, 'at'> & { at: Date };
 
 /**
- * Records a step. An outcome (`succeed`, `fail`) has no user; it belongs to the request that began
- * the attempt.
+ * Records a step. What the service itself does, such as an outcome (`succeed`, `fail`), has no
+ * user; it belongs to the request that began the attempt.
  */
-export async function recordAction<Apply extends string>(
+export async function recordAction<Action extends string>(
   tx: Db,
-  { noun }: Pick<Machine<string, Apply>, 'noun' | 'transitions'>,
+  { noun, transitions }: Pick<Machine<string, Action>, 'noun' | 'transitions'>,
   id: number,
-  action: CommonAction | Apply,
+  action: Action | Outcome,
   caller: RpcCaller,
   comment: string | null,
 ): Promise<void> {
   const { request_id, ...user } = requesterOf(caller);
-  const { user_id, application_id } = action === 'succeed' || action === 'fail' ? noRequester : user;
+  const { user_id, application_id } = transitions[action].by === 'system' ? noRequester : user;
   await prismaSql(tx)(
     `insert into ${noun}_action (${noun}_id, action, user_id, application_id, request_id, comment, at)
      values ($1::int, $2, $3::int, $4::int, $5, $6, clock_timestamp())`,

@@ -1,11 +1,12 @@
-// What a kind of change (deployments, promotions) supplies; the rest of this folder works on any.
+// What a kind of change (deployments, promotions, change requests) supplies; the rest of this
+// folder works on any.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { allows, type HeldRights } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../context.ts';
 import type { Transaction } from '../transaction.ts';
-import { type Actor, type CommonAction, type Machine, requireTransition, type Step } from './approval-states.ts';
-import type { TableDiff } from './table-diff.ts';
+import type { MailContents, MailedStep } from './approval-mails.ts';
+import { type Actor, type Machine, requireTransition } from './approval-states.ts';
 
 /** The columns of a stored change that this folder reads. */
 export type StoredChange = { id: number; status: string; created_by: number | null; was_resumed: boolean };
@@ -13,15 +14,17 @@ export type StoredChange = { id: number; status: string; created_by: number | nu
 /** The branch that a change changes. */
 export type ChangedBranch = { id: number; name: string; is_protected: boolean };
 
-export type MailedDiff = Pick<TableDiff, 'name' | 'change' | 'columns'>;
-
 /** A step as it is stored. */
-export type StoredStep = { action: Step; status: string; comment: string | null };
+export type StoredStep = { action: string; status: string; comment: string | null };
 
 /** `Plan`: what applying would do; `Answer`: the change as the API shows it. */
 export type ChangeKind<Stored extends StoredChange, Plan, Answer> = {
   machine: Machine;
+  /** The steps that send mails. */
+  mails: Record<string, MailedStep>;
   branchOf(change: Stored): ChangedBranch;
+  /** True where no user puts a change of their own into effect alone. */
+  isGuarded(change: Stored): boolean;
   /** The ids of its branches, for events. */
   branchIds(change: Stored): Record<string, number>;
   /** The names of its branches, for mails. */
@@ -32,31 +35,36 @@ export type ChangeKind<Stored extends StoredChange, Plan, Answer> = {
   lock(tx: Transaction, call: RpcCaller, id: number): Promise<Stored>;
   actorOf(ctx: MetadataContext, call: CallContext, change: Stored): Promise<Actor>;
   /**
-   * Plans a change for which approval is requested, if that takes more than the transaction of the
-   * step.
+   * Does what a step needs before its transaction: a request for approval may plan what it is for.
+   * `comment` is null when none was given.
    */
-  planRequest?(ctx: MetadataContext, call: CallContext, change: Stored): Promise<Plan>;
+  prepareStep?(
+    ctx: MetadataContext,
+    call: CallContext,
+    change: Stored,
+    step: { action: string; comment: string | null; actor: Actor },
+  ): Promise<Plan | undefined>;
   /**
-   * Stores a step; a request for approval also stores what it is for. Answers the diffs for the
+   * Stores a step; a request for approval also stores what it is for. Answers the contents of the
    * mails.
    */
-  storeStep(tx: Transaction, call: CallContext, change: Stored, step: StoredStep, plan?: Plan): Promise<MailedDiff[]>;
+  storeStep(tx: Transaction, call: CallContext, change: Stored, step: StoredStep, plan?: Plan): Promise<MailContents>;
   /** The change for a caller who was found to see it; `plan`: made a moment ago. */
   get(ctx: MetadataContext, call: CallContext, id: number, plan?: Plan): Promise<Answer>;
   /** The change, or 403 or 404 when the caller may not see it. */
   show(ctx: MetadataContext, call: CallContext, id: number): Promise<Answer>;
 };
 
-type AnyKind<Stored extends StoredChange> = Pick<ChangeKind<Stored, never, unknown>, 'machine' | 'branchOf'>;
+type AnyKind<Stored extends StoredChange> = Pick<ChangeKind<Stored, never, unknown>, 'machine' | 'isGuarded'>;
 
 /** Throws 403 or 422 unless the actor may take the step; answers the state that it leads to. */
 export function requireStep<Stored extends StoredChange>(
-  { machine, branchOf }: AnyKind<Stored>,
+  kind: AnyKind<Stored>,
   change: Stored,
-  action: CommonAction | string,
+  action: string,
   actor: Actor,
 ): string {
-  return requireTransition(machine, change.status, action, actor, branchOf(change).is_protected);
+  return requireTransition(kind.machine, change.status, action, actor, kind.isGuarded(change));
 }
 
 /** What a request to apply a change has to do. */

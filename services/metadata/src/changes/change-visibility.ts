@@ -5,7 +5,7 @@ import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { allows, isKnown, type Reach, reachOf } from '@almanac/service-kit/rights/rights';
 import type { MetadataContext } from '../context.ts';
 import { readVisibleReach } from '../rights/visibility.ts';
-import { type Noun, titleOf } from './approval-states.ts';
+import { type Noun, titleOf, wordOf } from './approval-states.ts';
 
 /** The visible deployments, as a condition for Prisma. */
 export function visibleDeployments({ everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds }: Reach) {
@@ -75,6 +75,6 @@ export async function requireVisibleChange(
   if (change.tables.every(({ id, domain_id }) => domains.has(domain_id) || tables.has(id))) return;
   throw new ServiceError('forbidden', {
     code: 'missing_right',
-    message: `You need the right "view" on every table of the ${noun}, on its branch or on the account.`,
+    message: `You need the right "view" on every table of the ${wordOf(noun)}, on its branch or on the account.`,
   });
 }

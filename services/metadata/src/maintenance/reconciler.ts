@@ -1,11 +1,14 @@
-// Finishes work that a crash interrupted: deployments and promotions, removals and restorations of
-// tables, and the tables of deleted branches. Every instance runs one; leases and idempotent steps
-// let several run at once.
+// Finishes work that a crash interrupted: deployments, promotions and change requests, removals
+// and restorations of tables, and the tables of deleted branches. Every instance runs one; leases
+// and idempotent steps let several run at once.
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { periodic } from '@almanac/service-kit/process/periodic';
 import { dropBranch } from '../branches/branches.ts';
 import { listExpiredAttempts } from '../changes/attempt-lease.ts';
+import { resumeChangeRequest } from '../changes/change-requests/change-request-apply.ts';
+import { listPendingPhases, reconcilePhase } from '../changes/change-requests/change-request-operations.ts';
+import { changeRequestMachine } from '../changes/change-requests/change-request-states.ts';
 import { resumeDeployment } from '../changes/deployments/deployment-apply.ts';
 import { deploymentMachine } from '../changes/deployments/deployment-states.ts';
 import { resumePromotion } from '../changes/promotions/promote-with-rows.ts';
@@ -32,6 +35,10 @@ export async function reconcile(ctx: MetadataContext): Promise<void> {
     await attempt(ctx, { deployment_id: id }, () => resumeDeployment(ctx, id));
   for (const id of await listExpiredAttempts(ctx, promotionMachine, batchSize))
     await attempt(ctx, { promotion_id: id }, () => resumePromotion(ctx, id));
+  for (const id of await listExpiredAttempts(ctx, changeRequestMachine, batchSize))
+    await attempt(ctx, { change_request_id: id }, () => resumeChangeRequest(ctx, id));
+  for (const id of await listPendingPhases(ctx, batchSize))
+    await attempt(ctx, { change_request_id: id }, () => reconcilePhase(ctx, id));
   await finishRemovals(ctx);
   await finishRestorations(ctx);
   await dropBranches(ctx);

@@ -1,7 +1,7 @@
-// kill -9 of metadata at every step of a deployment and of a promotion: they end deployed, promoted
-// or failed, never half; nothing is done twice; and the same request again gets the same answer. By
-// default a few steps, other ones each time (KILLED_STEPS_SEED repeats a run); KILLED_STEPS=all
-// takes every step.
+// kill -9 of metadata at every step of a deployment, a promotion and a change request: they end
+// deployed, promoted, applied or failed, never half; nothing is done twice; and the same request
+// again gets the same answer. By default a few steps, other ones each time (KILLED_STEPS_SEED
+// repeats a run); KILLED_STEPS=all takes every step.
 
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
@@ -20,10 +20,15 @@ const maxOthers = 3;
 let metadata: Metadata;
 let work: Work;
 let last = 0;
+let deployedId: number;
 
 beforeAll(async () => {
   metadata = await startMetadata();
   work = await givenWork(metadata);
+  const { id } = await givenTable(work.account, 'Deployed');
+  const deployment = { branch_id: work.account.mainId, table_definition_ids: [id] };
+  await work.admin.post(`/deployments/${(await work.admin.post('/deployments', deployment)).id}/deploy`);
+  deployedId = id;
   console.log(`KILLED_STEPS_SEED=${seed}`);
 });
 afterAll(() => metadata.stop());
@@ -134,6 +139,32 @@ async function promotingRows(): Promise<Saga> {
   };
 }
 
+// One operation is accepted, one returned: the approval, the application and the draft of the rest
+// are one request.
+async function applying(): Promise<Saga> {
+  const { changeRequests } = metadata.neighbours.data;
+  const proposed = await work.creator.post('/change_requests', { branch_id: work.account.mainId, title: 'Rows' });
+  const { id } = proposed;
+  const [, returned] = changeRequests.propose(id, deployedId, ['create', 'update']);
+  await work.creator.post(`/change_requests/${id}/send_request`, {});
+  changeRequests.decide(id, [returned as number], 'returned');
+  const { revision } = await work.admin.get(`/change_requests/${id}`);
+  return {
+    request: request(`/change_requests/${id}/apply`, { revision }),
+    status: 200,
+    expectEnd: async () => {
+      const { status, actions, applied, continued_by_id } = await work.admin.get(`/change_requests/${id}`);
+      expect([status, timesOf(actions, 'apply'), timesOf(actions, 'succeed')]).toEqual(['applied', 1, 1]);
+      expectOneRequest(actions, 'apply', 'ApplyChangeRequest');
+      expect(applied).toMatchObject([{ created: 1, updated: 0 }]);
+      expect(changeRequests.applications.filter((name) => name.startsWith(`metadata-${id}-`))).toHaveLength(1);
+      expect(changeRequests.requests.get(id)?.phase).toBe('closed');
+      const rests = (await work.admin.get(`/change_requests?q=continues_id:eq:${id}`)).data;
+      expect(rests).toMatchObject([{ id: continued_by_id, status: 'draft', counts: { operations: 1 } }]);
+    },
+  };
+}
+
 const refusal = 'It blocks the deployment.';
 const refuse = () => {
   throw new ServiceError('validation_failed', { code: 'blocked', message: refusal });
@@ -144,7 +175,7 @@ const refuse = () => {
 function choose(steps: string[]): number[] {
   const places = steps.map((_, i) => i + 1);
   if (everyStep) return places;
-  const isMain = (place: number) => /^after|(Deployment|Rows)$/.test(steps[place - 1] as string);
+  const isMain = (place: number) => /^after|(Deployment|Rows|ChangeRequest)$/.test(steps[place - 1] as string);
   const others = places.filter((place) => !isMain(place));
   const apart = Math.ceil(others.length / maxOthers);
   const some = others.filter((_, i) => i % apart === seed % apart);
@@ -176,6 +207,7 @@ describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
   ['a deployment that data refuses', failing, refuse],
   ['a promotion', promoting, undefined],
   ['a promotion with rows', promotingRows, undefined],
+  ['a change request', applying, undefined],
 ])('%s', (_name, given, beforeApply) => {
   it('ends complete wherever metadata was killed, and the same request again gets the same answer', async () => {
     const start = () => startDyingProcess(metadata, beforeApply);
@@ -195,9 +227,10 @@ describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
         // A retried transaction has its steps twice: then the process is killed at another one, or
         // gets the answer.
         if (answer === 'killed') kills += 1;
-        else expect(answer.status).toBe(saga.status);
+        else expect(answer).toMatchObject({ status: saga.status });
         await metadata.pool.query(`update deployment set lease_until = now() where status = 'deploying'`);
         await metadata.pool.query(`update promotion set lease_until = now() where status = 'promoting'`);
+        await metadata.pool.query(`update change_request set lease_until = now() where status = 'applying'`);
         await expectSameAnswers(saga);
       });
     expect(kills).toBeGreaterThan(1);

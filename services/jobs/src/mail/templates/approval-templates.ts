@@ -34,9 +34,11 @@ const decided = values.extend({
 type Values = z.infer<typeof values>;
 
 const maxQuoteLength = 1000;
-const maxReasons = 10;
+/** A mail lists the first reasons. */
+export const maxReasons = 10;
 
-const truncate = (text: string) => {
+/** The beginning of a text that is too long for a mail. */
+export const truncate = (text: string) => {
   const letters = [...text];
   return letters.length <= maxQuoteLength ? text : `${letters.slice(0, maxQuoteLength).join('')} …`;
 };

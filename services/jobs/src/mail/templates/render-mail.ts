@@ -12,6 +12,8 @@ type RenderInput = {
   link?: string;
   /** The address of this Almanac, for the footer. */
   publicUrl: string;
+  /** The address of the console. */
+  consoleUrl?: string | undefined;
 };
 
 const maxSubjectLength = 200;
@@ -19,10 +21,14 @@ const maxSubjectLength = 200;
 /**
  * Renders a mail. Names and values remain text, on one line each, whatever characters they contain.
  */
-export function renderMail({ template, facts, values, link: made, publicUrl }: RenderInput): MailContent {
-  const link = template.see ? `${publicUrl}${template.see.path(values)}` : made;
-  const { subject, before, after = [] } = template.write(facts, values);
-  const { label = '' } = template.button ?? template.see ?? {};
+export function renderMail({ template, facts, values, link: made, publicUrl, consoleUrl }: RenderInput): MailContent {
+  const { see } = template;
+  const overApi = see && `${publicUrl}${see.path(values)}`;
+  const page = consoleUrl === undefined ? undefined : see?.page;
+  const link = page ? `${consoleUrl}${page.path(values)}` : (overApi ?? made);
+  const { subject, before, after: last = [] } = template.write(facts, values);
+  const { label = '' } = template.button ?? page ?? see ?? {};
+  const after = page ? [`${see?.label}: ${overApi}`, ...last] : last;
   const foot = `Sent by Almanac at ${publicUrl}. Answers to this address are not read.`;
   const address = link === undefined ? [] : [`${label}:\n${link}`];
   const text = [...before.map(visibleText), ...address, ...after.map(visibleText), `-- \n${foot}`];

@@ -17,8 +17,15 @@ export type Template = {
   values: z.ZodType;
   /** A link that identity makes for this mail when it is sent. */
   button?: { purpose: 'invitation' | 'password_reset'; label: string };
-  /** A plain address of this Almanac, when there is no button. */
-  see?: { label: string; path: (values: unknown) => string };
+  /**
+   * A plain address of this Almanac, when there is no button. `page`: below the address of the
+   * console, where there is one; the address of the API then stands below it.
+   */
+  see?: {
+    label: string;
+    path: (values: unknown) => string;
+    page?: { label: string; path: (values: unknown) => string };
+  };
   /** A person waits for it at a screen: it does not queue behind other mails of the account. */
   urgent?: boolean;
   write(facts: Facts, values: unknown): Wording;

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { approvalTemplates } from './approval-templates.ts';
 import { billingTemplates } from './billing-templates.ts';
+import { changeRequestTemplates } from './change-request-templates.ts';
 import { type Template, template } from './template.ts';
 
 const none = z.object({});
@@ -51,6 +52,7 @@ const templates: Record<string, Template> = {
   }),
 
   ...approvalTemplates,
+  ...changeRequestTemplates,
   ...billingTemplates,
 };
 

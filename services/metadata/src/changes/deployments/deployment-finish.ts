@@ -5,7 +5,7 @@ import type { MetadataContext } from '../../context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { recordRemovals } from '../../table-definitions/table-removal.ts';
 import { announceAll, type Transaction, transact } from '../../transaction.ts';
-import { findRecipients, type MailFacts, type Recipients, requestMails } from '../approval-mails.ts';
+import { diffContents, findRecipients, type MailFacts, type Recipients, requestMails } from '../approval-mails.ts';
 import { announceChange } from '../change-events.ts';
 import { recordAction } from '../change-history.ts';
 import type { TableDiff } from '../table-diff.ts';
@@ -35,7 +35,12 @@ export async function finishDeployed(
     const deployed = kept.map(({ table_definition_id, branch_id }) => ({ table_definition_id, branch_id }));
     await announceAll(tx, caller, 'table_definition.deployed', deployed);
     await announceOutcome(tx, caller, attempt, 'succeed');
-    await requestMails(tx, caller, mail.creator, { ...mail.facts, diffs, outcome: 'deployed', reasons: [] });
+    await requestMails(tx, caller, mail.creator, {
+      ...mail.facts,
+      contents: diffContents(diffs),
+      outcome: 'deployed',
+      reasons: [],
+    });
   });
 }
 
@@ -53,7 +58,12 @@ export async function finishFailed(
     const facts = { diffs, error: reasons.join('\n'), was_resumed: isResumed };
     if (!(await end(tx, caller, attempt, 'fail', facts))) return;
     await announceOutcome(tx, caller, attempt, 'fail', { reasons });
-    await requestMails(tx, caller, mail.creator, { ...mail.facts, diffs, outcome: 'failed', reasons });
+    await requestMails(tx, caller, mail.creator, {
+      ...mail.facts,
+      contents: diffContents(diffs),
+      outcome: 'failed',
+      reasons,
+    });
   });
 }
 
@@ -62,7 +72,7 @@ async function readMailFacts(
   ctx: MetadataContext,
   caller: RpcCaller,
   { id, branchId }: Attempt,
-): Promise<{ creator: Recipients; facts: Omit<MailFacts, 'diffs'> }> {
+): Promise<{ creator: Recipients; facts: Omit<MailFacts, 'contents'> }> {
   const where = { id, account_id: caller.accountId };
   const select = { created_by: true, branch: { select: { name: true } } } as const;
   const found = await ctx.prisma.deployment.findFirst({ where, select });

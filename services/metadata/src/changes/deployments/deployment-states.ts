@@ -24,7 +24,7 @@ export const deploymentTransitions = {
   abandon: { from: ['created', 'requested', 'failed'], to: 'abandoned', by: 'responsible', verb: 'abandon' },
 } as const satisfies Record<string, Transition<DeploymentState>>;
 
-export const deploymentMachine: Machine<DeploymentState, 'deploy'> = {
+export const deploymentMachine: Machine<DeploymentState, keyof typeof deploymentTransitions> = {
   noun: 'deployment',
   states: deploymentStates,
   apply: 'deploy',

@@ -9,7 +9,6 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
-import type { Step } from '../approval-states.ts';
 import { type StepWords, stepRoute } from '../change-steps.ts';
 import { refuseWithDiffs } from '../refusal.ts';
 import { NotReviewed } from '../reviewed-revisions.ts';
@@ -155,8 +154,8 @@ const deciding = (ctx: MetadataContext): Route[] => [
   }),
 ];
 
-const step = (ctx: MetadataContext, action: Step, words: StepWords): Route =>
-  stepRoute(ctx, deployments, { tag: common.tag, response: deploymentSchema }, action, words);
+const step = (ctx: MetadataContext, action: string, words: StepWords): Route =>
+  stepRoute(ctx, deployments, { ...common, response: deploymentSchema }, action, words);
 
 // Other refusals go without diffs: planning counts rows and may take long.
 const isNotReviewed = (error: ServiceError) => error instanceof NotReviewed;

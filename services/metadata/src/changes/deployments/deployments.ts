@@ -20,6 +20,7 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import { placeOf } from '../../rights/place.ts';
 import { readVisibleReach } from '../../rights/visibility.ts';
 import { lockRow, type Transaction } from '../../transaction.ts';
+import { definitionMails, diffContents, type MailContents } from '../approval-mails.ts';
 import { type Actor, isOpen } from '../approval-states.ts';
 import { listHistory } from '../change-history.ts';
 import { actorWith, type ChangeKind, type StoredStep } from '../change-kind.ts';
@@ -219,23 +220,26 @@ async function storeStep(
   { id, diffs }: StoredDeployment,
   { status, comment }: StoredStep,
   plan?: DeploymentPlan,
-): Promise<TableDiff[]> {
+): Promise<MailContents> {
   // Approval is requested for the plan made now, not for the proposal.
   const requested = plan && { diffs: plan.diffs as Prisma.InputJsonValue, proposed: plan.versions };
   await tx.deployment.update({ where: { id }, data: { status, comment: comment ?? undefined, ...requested } });
-  return plan?.diffs ?? ((diffs ?? []) as TableDiff[]);
+  return diffContents(plan?.diffs ?? ((diffs ?? []) as TableDiff[]));
 }
 
 /** Deployments as a kind of change. */
 export const deployments: ChangeKind<StoredDeployment, DeploymentPlan, Deployment> = {
   machine: deploymentMachine,
+  mails: definitionMails,
   branchOf: ({ branch }) => branch,
+  isGuarded: ({ branch }) => branch.is_protected,
   branchIds: ({ branch_id }) => ({ branch_id }),
   branchNames: async (_tx, _call, { branch }) => ({ branch: branch.name }),
   require: requireDeployment,
   lock: lockDeployment,
   actorOf,
-  planRequest: planDeployment,
+  prepareStep: async (ctx, call, deployment, { action }) =>
+    action === 'send_request' ? planDeployment(ctx, call, deployment) : undefined,
   storeStep,
   get: getDeployment,
   show: showDeployment,

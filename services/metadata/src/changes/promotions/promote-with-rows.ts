@@ -10,7 +10,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { releaseKey, transactOnce } from '../../requests/idempotency.ts';
 import { mapUniqueViolation, type Transaction, transact } from '../../transaction.ts';
 import { findRecipients, type Recipients } from '../approval-mails.ts';
-import { claimAttempt, holdLease, maxTries, releaseLease, renewLease, waitForEnd } from '../attempt-lease.ts';
+import { claimAttempt, holdLease, isOutcome, releaseLease, renewLease, waitForEnd } from '../attempt-lease.ts';
 import { deleteApplyAction } from '../change-history.ts';
 import { blockedBy, requireSuccess } from '../refusal.ts';
 import { describeViolations, violationsOf } from '../table-diff.ts';
@@ -111,8 +111,7 @@ async function applyAttempt(
     const reasons = [...describeViolations(violations), ...messagesOf(conflictProblems)];
     return await fail(ctx, caller, attempt, { reasons, was_resumed: isResumed });
   } catch (error) {
-    const isOver = error instanceof ServiceError && (error.status < 500 || attempt.tries >= maxTries);
-    if (isOver && error.kind !== 'unavailable')
+    if (isOutcome(error, attempt.tries))
       return fail(ctx, caller, attempt, {
         reasons: error.status < 500 ? error.errors : ['The rows could not be merged; try again.'],
         was_resumed: isResumed,

@@ -24,7 +24,7 @@ export const promotionTransitions = {
   abandon: { from: ['created', 'requested', 'failed'], to: 'abandoned', by: 'responsible', verb: 'abandon' },
 } as const satisfies Record<string, Transition<PromotionState>>;
 
-export const promotionMachine: Machine<PromotionState, 'promote'> = {
+export const promotionMachine: Machine<PromotionState, keyof typeof promotionTransitions> = {
   noun: 'promotion',
   states: promotionStates,
   apply: 'promote',

@@ -10,7 +10,6 @@ import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
-import type { Step } from '../approval-states.ts';
 import { type StepWords, stepRoute } from '../change-steps.ts';
 import { refuseWithDiffs } from '../refusal.ts';
 import { violationSchema } from '../table-diff.ts';
@@ -189,8 +188,8 @@ const deciding = (ctx: MetadataContext): Route[] => [
   }),
 ];
 
-const step = (ctx: MetadataContext, action: Step, words: StepWords): Route =>
-  stepRoute(ctx, promotions, { tag: common.tag, response: promotionSchema }, action, words);
+const step = (ctx: MetadataContext, action: string, words: StepWords): Route =>
+  stepRoute(ctx, promotions, { ...common, response: promotionSchema }, action, words);
 
 // A table may have moved to where the caller sees nothing: the refusal then has the problems alone.
 async function findDiffs(ctx: MetadataContext, call: CallContext, id: number): Promise<Record<string, unknown>> {

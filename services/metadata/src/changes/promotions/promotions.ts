@@ -17,7 +17,14 @@ import { type BranchReference, branchReferenceFields } from '../../branches/bran
 import type { MetadataContext } from '../../context.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { lockRow, type Transaction } from '../../transaction.ts';
-import { type MailFacts, type Recipients, requestMails } from '../approval-mails.ts';
+import {
+  definitionMails,
+  diffContents,
+  type MailContents,
+  type MailFacts,
+  type Recipients,
+  requestMails,
+} from '../approval-mails.ts';
 import { isOpen } from '../approval-states.ts';
 import { listHistory } from '../change-history.ts';
 import type { ChangeKind, StoredStep } from '../change-kind.ts';
@@ -231,13 +238,13 @@ async function storeStep(
   call: CallContext,
   promotion: StoredPromotion,
   { action, status, comment }: StoredStep,
-): Promise<PromotionDiff[]> {
+): Promise<MailContents> {
   const { id } = promotion;
   await tx.promotion.update({ where: { id }, data: { status, comment: comment ?? undefined } });
   const comparison = await compare(tx, call, promotion);
   // Approval is requested for the branches as they are now, not for the proposal.
   if (action === 'send_request') await storeRevision(tx, id, comparison);
-  return comparison.plan.tables.map(({ diff }) => diff);
+  return diffContents(comparison.plan.tables.map(({ diff }) => diff));
 }
 
 async function branchNames(tx: Transaction, call: RpcCaller, { from_branch_id, to_branch }: StoredPromotion) {
@@ -256,15 +263,17 @@ export async function mailOutcome(
   outcome: Required<Pick<MailFacts, 'outcome' | 'reasons'>>,
 ): Promise<void> {
   const names = await branchNames(tx, call, promotion);
-  const diffs = tables.map(({ diff }) => diff);
-  const facts = { noun: 'promotion', id: promotion.id, ...names, comment: null, diffs, ...outcome } as const;
+  const contents = diffContents(tables.map(({ diff }) => diff));
+  const facts = { noun: 'promotion', id: promotion.id, ...names, comment: null, contents, ...outcome } as const;
   await requestMails(tx, call, recipients, facts);
 }
 
 /** Promotions as a kind of change. */
 export const promotions: ChangeKind<StoredPromotion, Comparison, Promotion> = {
   machine: promotionMachine,
+  mails: definitionMails,
   branchOf: ({ to_branch }) => to_branch,
+  isGuarded: ({ to_branch }) => to_branch.is_protected,
   branchIds: ({ from_branch_id, to_branch_id }) => ({ from_branch_id, to_branch_id }),
   branchNames,
   require: requirePromotion,
