@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
     delete answers['DELETE /api/v1/branches/set_current_branch'];
     expect(
       Object.entries(answers).filter(
-        ([line]) => !/\/table_data\/(grid|delete_records|restore_records|batch)$/.test(line),
+        ([line]) => !/\/table_data\/(grid|delete_records|restore_records|batch|update_where|delete_where)$/.test(line),
       ),
     ).toEqual([]);
   });
@@ -112,6 +112,12 @@ describe('the OpenAPI document', () => {
       { operation: 'update', id: record.svc_sk, record: { name: 'three' } },
     ];
     await api.post('/table_data/batch', { table_definition_id, operations });
+    const filterModel = { code: { filterType: 'text', type: 'equals', filter: 'B' } };
+    const selected = { table_definition_id, filterModel, expected_count: 1 };
+    await api.post('/table_data/update_where', { ...selected, set: { name: 'four' }, dry_run: true });
+    await api.post('/table_data/update_where', { ...selected, set: { name: 'four' } });
+    await api.post('/table_data/delete_where', { ...selected, dry_run: true });
+    await api.post('/table_data/delete_where', selected);
     await api.post(`/table_data/${record.svc_sk}/revert`, { table_definition_id, version: 1 });
     await api.get(`/table_data/${record.svc_sk}/history?table_definition_id=${table.id}`);
     await api.get(`/table_data?table_definition_id=${table.id}&as_of=${record.svc_updated_at}`);

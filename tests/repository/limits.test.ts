@@ -26,6 +26,7 @@ const shownBy = {
   sorts: ['services/data/src/pages/page-sql.test.ts', 'takes ten sorts and no more'],
   idsPerDelete: [tests('data', 'records/rows'), 'takes 1000 ids and no more'],
   operationsPerBatch: [tests('data', 'records/batch'), 'takes 1 to 1,000 operations'],
+  rowsPerSetWrite: [tests('data', 'records/sets/where'), 'writes 100,000 rows and no more'],
   problems: [tests('data', 'records/batch'), 'lists a hundred problems and says how many more there are'],
   columnsPerTable: [
     tests('metadata', 'table-definitions/table-definitions'),

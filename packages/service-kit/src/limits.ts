@@ -17,6 +17,8 @@ export const limits = {
   sorts: 10,
   idsPerDelete: 1000,
   operationsPerBatch: 1000,
+  /** That a filter or a request names, to be changed, deleted or undone at once. */
+  rowsPerSetWrite: 100_000,
   /** In one answer; a body can have far more problems than a person reads. */
   problems: 100,
   columnsPerTable: 200,

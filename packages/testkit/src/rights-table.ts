@@ -286,6 +286,8 @@ export const operations: Record<string, Case[]> = {
   'POST /table_data/delete_records': [{ rule: 'editRows' }],
   'POST /table_data/restore_records': [{ rule: 'editRows' }],
   'POST /table_data/batch': [{ rule: 'editRows' }],
+  'POST /table_data/update_where': [{ rule: 'editRows' }],
+  'POST /table_data/delete_where': [{ rule: 'editRows' }],
   'POST /table_data/{id}/revert': [{ rule: 'editRows' }],
 
   'GET /imports': [list('viewRows')],

@@ -55,6 +55,8 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
       limiters: {
         work: new AccountLimiter(config.connections.work),
         quiet: new AccountLimiter(config.connections.quiet),
+        // Beside the pages of large tables: connections stay free for short requests.
+        sets: new AccountLimiter(Math.ceil(config.connections.rows / 2)),
       },
       catalogue: new Catalogue(pools.rows),
       rights,

@@ -12,8 +12,11 @@ import type { Catalogue } from './tables/catalogue.ts';
 
 export type DataContext = {
   pools: Pools;
-  /** They bound the long work on two of the pools, so that no account takes all of it. */
-  limiters: { work: AccountLimiter; quiet: AccountLimiter };
+  /**
+   * They bound the long work on two of the pools, and the writes of sets on `rows`, so that no
+   * account takes all of it.
+   */
+  limiters: { work: AccountLimiter; quiet: AccountLimiter; sets: AccountLimiter };
   catalogue: Catalogue;
   rights: Rights;
   announcer: RowsAnnouncer;

@@ -34,6 +34,8 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /table_data/delete_records': {},
     'POST /table_data/restore_records': {},
     'POST /table_data/batch': {},
+    'POST /table_data/update_where': {},
+    'POST /table_data/delete_where': {},
     'GET /table_data/{id}/history': {},
     'POST /table_data/{id}/revert': {},
     'GET /table_data': {},

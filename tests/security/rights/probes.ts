@@ -318,6 +318,16 @@ export const probes: Record<string, Probe> = {
     404,
     ({ tableId }) => ({ table_definition_id: tableId, operations: [{ operation: 'delete', id: 2_000_000_000 }] }),
   ),
+  'POST /table_data/update_where': sends(
+    () => '/table_data/update_where',
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, all: true, set: { nonsense: 1 }, expected_count: 0 }),
+  ),
+  'POST /table_data/delete_where': sends(
+    () => '/table_data/delete_where',
+    200,
+    ({ tableId }) => ({ table_definition_id: tableId, all: true, dry_run: true }),
+  ),
   'POST /table_data/{id}/revert': sends(
     ({ rowId }) => `/table_data/${rowId}/revert`,
     404,

@@ -53,6 +53,14 @@ export function planGrid(table: Pick<DeployedTable, 'structure'>, request: GridR
   };
 }
 
+/** The filter of a filter model alone, or 400 with every problem. */
+export function planFilter(table: Pick<DeployedTable, 'structure'>, filterModel: unknown): Filter {
+  const reader = new GridReader(fieldsOf(table));
+  const filter = reader.readFilterModel(filterModel);
+  if (reader.problems.length > 0) throw new ServiceError('bad_request', withoutRepeated(reader.problems));
+  return filter;
+}
+
 const knownKeys = new Set([
   'filterType',
   'type',
