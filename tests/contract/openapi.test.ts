@@ -85,7 +85,10 @@ describe('the OpenAPI document', () => {
     delete answers['DELETE /api/v1/branches/set_current_branch'];
     expect(
       Object.entries(answers).filter(
-        ([line]) => !/\/table_data\/(grid|delete_records|restore_records|batch|update_where|delete_where)$/.test(line),
+        ([line]) =>
+          !/\/table_data\/(grid|delete_records|restore_records|batch|update_where|delete_where|undo|resolve)$/.test(
+            line,
+          ),
       ),
     ).toEqual([]);
   });
@@ -118,6 +121,11 @@ describe('the OpenAPI document', () => {
     await api.post('/table_data/update_where', { ...selected, set: { name: 'four' } });
     await api.post('/table_data/delete_where', { ...selected, dry_run: true });
     await api.post('/table_data/delete_where', selected);
+    const { data: versions } = await api.get(`/table_data/${record.svc_sk}/history?table_definition_id=${table.id}`);
+    const undone = { table_definition_id, request_id: versions[0].request_id };
+    await api.post('/table_data/undo', { ...undone, dry_run: true });
+    await api.post('/table_data/resolve', { table_definition_id, labels: ['one', 'none'] });
+    await api.get(`/table_data/${record.svc_sk}/references?table_definition_id=${table.id}`);
     await api.post(`/table_data/${record.svc_sk}/revert`, { table_definition_id, version: 1 });
     await api.get(`/table_data/${record.svc_sk}/history?table_definition_id=${table.id}`);
     await api.get(`/table_data?table_definition_id=${table.id}&as_of=${record.svc_updated_at}`);

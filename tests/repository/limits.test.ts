@@ -27,6 +27,8 @@ const shownBy = {
   idsPerDelete: [tests('data', 'records/rows'), 'takes 1000 ids and no more'],
   operationsPerBatch: [tests('data', 'records/batch'), 'takes 1 to 1,000 operations'],
   rowsPerSetWrite: [tests('data', 'records/sets/where'), 'writes 100,000 rows and no more'],
+  labelsPerRequest: [tests('data', 'references/resolve'), 'takes 1 to 1,000 labels'],
+  countedReferences: [tests('data', 'references/referring'), 'counts 100,000 records and no more'],
   problems: [tests('data', 'records/batch'), 'lists a hundred problems and says how many more there are'],
   columnsPerTable: [
     tests('metadata', 'table-definitions/table-definitions'),

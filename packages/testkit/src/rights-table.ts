@@ -288,6 +288,9 @@ export const operations: Record<string, Case[]> = {
   'POST /table_data/batch': [{ rule: 'editRows' }],
   'POST /table_data/update_where': [{ rule: 'editRows' }],
   'POST /table_data/delete_where': [{ rule: 'editRows' }],
+  'POST /table_data/undo': [{ rule: 'editRows' }],
+  'POST /table_data/resolve': [{ rule: 'viewRows' }],
+  'GET /table_data/{id}/references': [{ rule: 'viewRows' }],
   'POST /table_data/{id}/revert': [{ rule: 'editRows' }],
 
   'GET /imports': [list('viewRows')],

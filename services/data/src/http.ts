@@ -5,6 +5,7 @@ import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { referenceRoutes } from './api/references.routes.ts';
 import { rowSetRoutes } from './api/row-sets.routes.ts';
 import { tableDataRoutes } from './api/table-data.routes.ts';
 import type { Clusters } from './clusters/clusters.ts';
@@ -12,7 +13,7 @@ import type { DataContext } from './context.ts';
 
 /** The routes over one cluster. */
 export function dataRoutes(ctx: DataContext): Route[] {
-  return [...tableDataRoutes(ctx), ...rowSetRoutes(ctx)];
+  return [...tableDataRoutes(ctx), ...rowSetRoutes(ctx), ...referenceRoutes(ctx)];
 }
 
 /** Serves each call on the cluster of its account. */

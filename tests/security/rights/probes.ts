@@ -328,6 +328,19 @@ export const probes: Record<string, Probe> = {
     200,
     ({ tableId }) => ({ table_definition_id: tableId, all: true, dry_run: true }),
   ),
+  'POST /table_data/undo': sends(
+    () => '/table_data/undo',
+    404,
+    ({ tableId }) => ({ table_definition_id: tableId, request_id: 'never-sent' }),
+  ),
+  'POST /table_data/resolve': sends(
+    () => '/table_data/resolve',
+    200,
+    ({ tableId }) => ({ table_definition_id: tableId, labels: ['one'] }),
+  ),
+  'GET /table_data/{id}/references': reads(
+    ({ tableId, rowId }) => `/table_data/${rowId}/references?table_definition_id=${tableId}`,
+  ),
   'POST /table_data/{id}/revert': sends(
     ({ rowId }) => `/table_data/${rowId}/revert`,
     404,

@@ -2,10 +2,18 @@
 // them. Each reads its input, calls one function, and answers.
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
-import { readTableReference } from '@almanac/service-kit/rights/table-reference';
+import { readTableReference, tableInBody } from '@almanac/service-kit/rights/table-reference';
 import type { SetAccess } from '../records/sets/set-write.ts';
+import { undoRequest } from '../records/sets/undo.ts';
 import { deleteWhere, updateWhere } from '../records/sets/where.ts';
-import { deletedWhereSchema, selectionInBody, updatedWhereSchema } from './row-sets.schemas.ts';
+import {
+  deletedWhereSchema,
+  dryRunSchema,
+  requestIdSchema,
+  selectionInBody,
+  undoneSchema,
+  updatedWhereSchema,
+} from './row-sets.schemas.ts';
 import { idempotencyHeader, recordSchema } from './table-data.schemas.ts';
 
 const tag = 'Table data';
@@ -71,6 +79,27 @@ export function rowSetRoutes(access: SetAccess): Route[] {
         const { filterModel, all, expected_count, dry_run, ...named } = body();
         const input = { filterModel, all, expected_count, dry_run };
         return new JsonText((await deleteWhere(access, call, readTableReference(named), input)).body);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/table_data/undo',
+      operationId: 'undoRequest',
+      tag,
+      summary: 'Take back what one request wrote',
+      example: { table_definition_id: 12, request_id: '0c1f6a52-7f0e-4d0c-8f5e-0d7a4a0a3b11' },
+      description:
+        'Of any request that wrote rows of this table, up to 100,000: a single write, a batch, update_where, an import, an undo. ' +
+        'Rows that it created are deleted, rows that it deleted are restored, and rows that it changed get the values of before, in new versions, all or nothing. ' +
+        '422 names rows that have been changed since, and rows that would break a rule of today. 404 when the request wrote no row of this table.',
+      extension: true,
+      requestHeaders: idempotencyHeader,
+      resource,
+      body: { ...tableInBody, request_id: requestIdSchema, dry_run: dryRunSchema },
+      response: undoneSchema,
+      handle: async ({ call, body }) => {
+        const { request_id, dry_run, ...named } = body();
+        return new JsonText((await undoRequest(access, call, readTableReference(named), { request_id, dry_run })).body);
       },
     }),
   ];

@@ -32,6 +32,12 @@ export const selectionInBody = {
   dry_run: dryRunSchema,
 };
 
+/** Any id that the gateway takes as `X-Request-Id`. */
+export const requestIdSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{8,128}$/, 'must be the id of a request')
+  .meta({ description: 'The `X-Request-Id` of its answer; `request_id` of the versions in the history of a row.' });
+
 const rehearsalSchema = z
   .object({
     matched: matchedCount,
@@ -54,4 +60,26 @@ export const updatedWhereSchema = z.union([
 export const deletedWhereSchema = z.union([
   z.object({ matched: matchedCount, deleted_count: z.int(), message: messageText }).meta({ id: 'DeletedWhere' }),
   rehearsalSchema,
+]);
+
+const undoRehearsalSchema = z
+  .object({
+    matched: z.int().meta({ description: 'The rows that the request wrote.' }),
+    would_delete: z.int(),
+    would_restore: z.int(),
+    would_change: z.int(),
+    problems: problemsSchema,
+  })
+  .meta({ id: 'UndoRehearsal', description: 'The answer with `dry_run`; the counts are 0 when there are problems.' });
+
+export const undoneSchema = z.union([
+  z
+    .object({
+      deleted_count: z.int().meta({ description: 'Rows that the request had created or restored.' }),
+      restored_count: z.int().meta({ description: 'Rows that the request had deleted.' }),
+      changed_count: z.int().meta({ description: 'Rows that have the values of before again.' }),
+      message: messageText,
+    })
+    .meta({ id: 'UndoneRequest' }),
+  undoRehearsalSchema,
 ]);

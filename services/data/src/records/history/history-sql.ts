@@ -37,11 +37,11 @@ const channelNameSql = `case svc_channel ${Object.entries(channels)
   .map(([name, code]) => `when '${code}' then '"${name}"'`)
   .join(' ')} else 'null' end`;
 
-// Only a restoration or a reversion changes a deleted row, so the action of a version follows from
-// the version itself.
+// Only a restoration, a reversion or an undo changes a deleted row, so the action of a version
+// follows from the version itself. An undo reverts rows, or deletes those that were created.
 const actionSql =
-  `case when svc_channel = '${channels.restore}' then '"restored"' when svc_channel = '${channels.revert}' then '"reverted"'` +
-  ` when svc_is_deleted then '"deleted"' when svc_version = 1 then '"created"' else '"updated"' end`;
+  `case when svc_channel = '${channels.restore}' then '"restored"' when svc_channel = '${channels.revert}'` +
+  ` or (svc_channel = '${channels.undo}' and not svc_is_deleted) then '"reverted"' when svc_is_deleted then '"deleted"' when svc_version = 1 then '"created"' else '"updated"' end`;
 
 function itemSql(table: DeployedTable, bind: Bind): string {
   const request =
