@@ -124,6 +124,7 @@ describe('the OpenAPI document', () => {
     const { data: versions } = await api.get(`/table_data/${record.svc_sk}/history?table_definition_id=${table.id}`);
     const undone = { table_definition_id, request_id: versions[0].request_id };
     await api.post('/table_data/undo', { ...undone, dry_run: true });
+    await api.get(`/table_data/usage?table_definition_id=${table.id}`);
     await api.post('/table_data/resolve', { table_definition_id, labels: ['one', 'none'] });
     await api.get(`/table_data/${record.svc_sk}/references?table_definition_id=${table.id}`);
     await api.post(`/table_data/${record.svc_sk}/revert`, { table_definition_id, version: 1 });

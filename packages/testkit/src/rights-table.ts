@@ -289,6 +289,7 @@ export const operations: Record<string, Case[]> = {
   'POST /table_data/update_where': [{ rule: 'editRows' }],
   'POST /table_data/delete_where': [{ rule: 'editRows' }],
   'POST /table_data/undo': [{ rule: 'editRows' }],
+  'GET /table_data/usage': [{ rule: 'viewRows' }],
   'POST /table_data/resolve': [{ rule: 'viewRows' }],
   'GET /table_data/{id}/references': [{ rule: 'viewRows' }],
   'POST /table_data/{id}/revert': [{ rule: 'editRows' }],

@@ -9,6 +9,7 @@ import type { AccountLimiter } from './postgres/account-limiter.ts';
 import type { Pools } from './postgres/pools.ts';
 import type { SqlViews } from './sql-views/sql-views.ts';
 import type { Catalogue } from './tables/catalogue.ts';
+import type { UsageCounter } from './usage/usage-counter.ts';
 
 export type DataContext = {
   pools: Pools;
@@ -22,6 +23,7 @@ export type DataContext = {
   announcer: RowsAnnouncer;
   indexing: Indexing;
   pages: PageState;
+  usage: UsageCounter;
   sqlViews: SqlViews;
   logger: Logger;
 };

@@ -8,12 +8,13 @@ import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtim
 import { referenceRoutes } from './api/references.routes.ts';
 import { rowSetRoutes } from './api/row-sets.routes.ts';
 import { tableDataRoutes } from './api/table-data.routes.ts';
+import { usageRoutes } from './api/usage.routes.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import type { DataContext } from './context.ts';
 
 /** The routes over one cluster. */
 export function dataRoutes(ctx: DataContext): Route[] {
-  return [...tableDataRoutes(ctx), ...rowSetRoutes(ctx), ...referenceRoutes(ctx)];
+  return [...tableDataRoutes(ctx), ...rowSetRoutes(ctx), ...referenceRoutes(ctx), ...usageRoutes(ctx)];
 }
 
 /** Serves each call on the cluster of its account. */

@@ -37,6 +37,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /table_data/update_where': {},
     'POST /table_data/delete_where': {},
     'POST /table_data/undo': {},
+    'GET /table_data/usage': {},
     'POST /table_data/resolve': {},
     'GET /table_data/{id}/references': {},
     'GET /table_data/{id}/history': {},

@@ -333,6 +333,7 @@ export const probes: Record<string, Probe> = {
     404,
     ({ tableId }) => ({ table_definition_id: tableId, request_id: 'never-sent' }),
   ),
+  'GET /table_data/usage': reads(({ tableId }) => `/table_data/usage?table_definition_id=${tableId}`),
   'POST /table_data/resolve': sends(
     () => '/table_data/resolve',
     200,
