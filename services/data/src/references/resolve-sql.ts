@@ -14,8 +14,8 @@ import { typeOf } from '../values/value-types.ts';
 export type LabelPlan = { target: DeployedTable; shown: Column; key: { column: Column; referring?: string }[] };
 
 /**
- * A record of a label, by the label's place from 1. `key`, `values`: JSON objects; `total`: how many
- * records the label has.
+ * A record of a label, by the label's place from 1. `key`, `values`: JSON objects; `total`: how
+ * many records the label has.
  */
 export type LabelMatch = { place: number; id: number; key: string; values: string; display: string; total: number };
 
@@ -24,8 +24,8 @@ export const maxMatches = 10;
 const maxDisplayLength = 255;
 
 /**
- * One row `LabelMatch` for each record with a label, the first ten of each; `current` in each row,
- * and one row without a place when there is none. A record whose label differs in case or blanks
+ * One row `LabelMatch` for each record with a label, the first ten of each; one row
+ * without a place when there is none, and no row when a table has changed. A record whose label differs in case or blanks
  * counts only where none has the very label.
  */
 export function resolveSql(table: DeployedTable, plan: LabelPlan, labels: string[]): Statement {

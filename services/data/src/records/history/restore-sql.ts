@@ -35,7 +35,7 @@ export function restoreProblemsSql(table: DeployedTable, ids: string[]): { state
   };
 }
 
-/** The rules of today that a value `x` of the column may break: it was written under earlier ones. */
+/** The rules of today that a value `x` of the column may break, as earlier ones allowed it. */
 export function cellQuestions(column: Column, x: string, bind: Bind): Question[] {
   const questions: Question[] = [];
   if (isRequired(column)) questions.push({ condition: `${x} is null`, problem: requiredProblem(column) });

@@ -11,8 +11,8 @@ import type { OutcomeSql } from './outcome-sql.ts';
 import { countedRows, intentSql, newVersionSql } from './set-sql.ts';
 
 /**
- * The row of the statement. `matched`: the rows that the request wrote, in so many `versions`, up to
- * one more than can be undone; `refused`: those of them that stand in the way of the undo.
+ * The row of the statement. `matched`: the rows that the request wrote, in so many `versions`, up
+ * to one more than can be undone; `refused`: those of them that stand in the way of the undo.
  */
 export type UndoDone = {
   matched: number;

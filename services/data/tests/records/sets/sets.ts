@@ -62,7 +62,7 @@ export const isNumber = (column: string, filter: number) => ({
   [column]: { filterType: 'number', type: 'equals', filter },
 });
 
-/** The rows of a table with their values, in the order of their creation; deleted ones on demand. */
+/** The rows of a table in the order of their creation; deleted ones on demand. */
 export async function rowsOf(net: DataNet, table: number, includeDeleted = false) {
   const path = `/api/v1/table_data?table_definition_id=${table}&sort=svc_sk&per_page=1000&include_deleted=${includeDeleted}`;
   return (await net.call('GET', path)).body.data;

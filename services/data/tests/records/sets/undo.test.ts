@@ -130,7 +130,7 @@ describe('an undo', () => {
     expect(answer).toMatchObject({ status: 200, body: { deleted_count: 1, restored_count: 1, changed_count: 1 } });
     const values = (rows: Record<string, unknown>[]) => rows.map(({ code, x }) => [code, x]);
     expect(values(await rowsOf(net, id))).toEqual(values(before));
-    // Rows that the second load left alone are as the first made them; the others have changed since.
+    // Rows that the second load wrote have changed since the first one.
     expect(await undo(id, `import-${id}-1`)).toMatchObject({ status: 422 });
   });
 
