@@ -8,7 +8,7 @@ import type { Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 
 /**
- * What labels stand for. `shown`: the column with the labels; `names`: each column of the key, and
+ * What labels stand for. `shown`: the column with the labels; `key`: its columns, each with
  * the name of the column that refers to it.
  */
 export type LabelPlan = { target: DeployedTable; shown: Column; key: { column: Column; referring?: string }[] };
@@ -20,13 +20,13 @@ export type LabelPlan = { target: DeployedTable; shown: Column; key: { column: C
 export type LabelMatch = { place: number; id: number; key: string; values: string; display: string; total: number };
 
 /** Of an ambiguous label. */
-export const maxMatches = 10;
+const maxMatches = 10;
 const maxDisplayLength = 255;
 
 /**
- * One row `LabelMatch` for each record with a label, the first ten of each; one row
- * without a place when there is none, and no row when a table has changed. A record whose label differs in case or blanks
- * counts only where none has the very label.
+ * One row `LabelMatch` for each record with a label, the first ten of each; one row without a place
+ * when there is none, and no row when a table has changed. A record whose label differs in case or
+ * blanks counts only where none has the very label.
  */
 export function resolveSql(table: DeployedTable, plan: LabelPlan, labels: string[]): Statement {
   const values = new Values();

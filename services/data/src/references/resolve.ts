@@ -23,7 +23,8 @@ export type LabelsInput = { column?: string | undefined; labels: string[] };
 
 /**
  * The body of the answer: for each label the record that has it in the display column, or those
- * that may be meant. 400 for a column that refers to no table, 403 without `view` on the referenced one.
+ * that may be meant. 400 for a column that refers to no table, 403 without `view` on the
+ * referenced one.
  */
 export function resolveLabels(
   access: ResolveAccess,
