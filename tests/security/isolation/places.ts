@@ -36,7 +36,8 @@ export type Kind =
   | 'client id'
   | 'secret'
   | 'audit event'
-  | 'request id';
+  | 'request id'
+  | 'request of a row';
 
 /** By the path segment before it. */
 const inPaths: Record<string, Kind[]> = {
@@ -117,6 +118,7 @@ export function kindsAt(place: Place): Kind[] | undefined {
   if (where === 'path') return inPaths[segmentBefore(place)];
   const list = operation.path.split('/').at(-1) as string;
   const named = list === 'audit_events' && name === 'user_id' ? 'acting user' : byName[name];
+  if (list === 'undo' && name === 'request_id') return ['request of a row'];
   const kind = where === 'filter' && name === 'id' ? (inPaths[list]?.[0] ?? onlyInLists[list]) : named;
   return kind && [kind];
 }
