@@ -86,7 +86,7 @@ describe('the OpenAPI document', () => {
     expect(
       Object.entries(answers).filter(
         ([line]) =>
-          !/\/table_data\/(grid|values|position|groups|delete_records|restore_records|batch|diff|changes|timeline)$/.test(
+          !/\/table_data\/(grid|values|position|groups|delete_records|restore_records|batch|update_where|delete_where|undo|resolve|diff|changes|timeline)$/.test(
             line,
           ),
       ),
@@ -115,6 +115,18 @@ describe('the OpenAPI document', () => {
       { operation: 'update', id: record.svc_sk, record: { name: 'three' } },
     ];
     await api.post('/table_data/batch', { table_definition_id, operations });
+    const filterModel = { code: { filterType: 'text', type: 'equals', filter: 'B' } };
+    const selected = { table_definition_id, filterModel, expected_count: 1 };
+    await api.post('/table_data/update_where', { ...selected, set: { name: 'four' }, dry_run: true });
+    await api.post('/table_data/update_where', { ...selected, set: { name: 'four' } });
+    await api.post('/table_data/delete_where', { ...selected, dry_run: true });
+    await api.post('/table_data/delete_where', selected);
+    const { data: versions } = await api.get(`/table_data/${record.svc_sk}/history?table_definition_id=${table.id}`);
+    const undone = { table_definition_id, request_id: versions[0].request_id };
+    await api.post('/table_data/undo', { ...undone, dry_run: true });
+    await api.get(`/table_data/usage?table_definition_id=${table.id}`);
+    await api.post('/table_data/resolve', { table_definition_id, labels: ['one', 'none'] });
+    await api.get(`/table_data/${record.svc_sk}/references?table_definition_id=${table.id}`);
     await api.post(`/table_data/${record.svc_sk}/revert`, { table_definition_id, version: 1 });
     await api.get(`/table_data/${record.svc_sk}/history?table_definition_id=${table.id}`);
     await api.get(`/table_data?table_definition_id=${table.id}&as_of=${record.svc_updated_at}`);

@@ -31,6 +31,9 @@ const shownBy = {
   operationsPerBatch: [tests('data', 'records/batch'), 'takes 1 to 1,000 operations'],
   operationsPerChangeRequest: [tests('data', 'change-requests/operations'), 'are at most 100,000 in a request'],
   decisionsPerRequest: [tests('data', 'change-requests/decisions'), 'are at most a hundred in a request'],
+  rowsPerSetWrite: [tests('data', 'records/sets/where'), 'writes 100,000 rows and no more'],
+  labelsPerRequest: [tests('data', 'references/resolve'), 'takes 1 to 1,000 labels'],
+  countedReferences: [tests('data', 'references/referring'), 'counts 100,000 records and no more'],
   problems: [tests('data', 'records/batch'), 'lists a hundred problems and says how many more there are'],
   columnsPerTable: [
     tests('metadata', 'table-definitions/table-definitions'),

@@ -25,6 +25,11 @@ export const limits = {
   operationsPerChangeRequest: 100_000,
   /** In one request. */
   decisionsPerRequest: 100,
+  /** That a filter or a request names, to be changed, deleted or undone at once. */
+  rowsPerSetWrite: 100_000,
+  labelsPerRequest: 1000,
+  /** By foreign key; more are not counted. */
+  countedReferences: 100_000,
   /** In one answer; a body can have far more problems than a person reads. */
   problems: 100,
   columnsPerTable: 200,

@@ -332,6 +332,12 @@ export const operations: Record<string, Case[]> = {
   'POST /table_data/delete_records': [{ rule: 'editRows' }],
   'POST /table_data/restore_records': [{ rule: 'editRows' }],
   'POST /table_data/batch': [{ rule: 'editRows' }],
+  'POST /table_data/update_where': [{ rule: 'editRows' }],
+  'POST /table_data/delete_where': [{ rule: 'editRows' }],
+  'POST /table_data/undo': [{ rule: 'editRows' }],
+  'GET /table_data/usage': [{ rule: 'viewRows' }],
+  'POST /table_data/resolve': [{ rule: 'viewRows' }],
+  'GET /table_data/{id}/references': [{ rule: 'viewRows' }],
   'POST /table_data/{id}/revert': [{ rule: 'editRows' }],
 
   'GET /change_requests/{id}/operations': [{ rule: 'seeTables', note: 'Its creator sees all operations.' }],

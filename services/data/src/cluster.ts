@@ -20,6 +20,7 @@ import { RecentHighWaterMark } from './postgres/recent-high-water-mark.ts';
 import { SqlViews } from './sql-views/sql-views.ts';
 import { Catalogue } from './tables/catalogue.ts';
 import { TableSizes } from './tables/table-sizes.ts';
+import { UsageCounter } from './usage/usage-counter.ts';
 
 export type Cluster = {
   /** The name that operators give it; `main` is that of DATA_DATABASE_URL. */
@@ -46,6 +47,8 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
   const highWaterMark = new RecentHighWaterMark(pools.rows);
   const indexing = new Indexing({ pool: pools.quiet, sizes, logger, rules: { minRows: config.indexFromRows } });
   const relay = createOutboxRelay({ pool: pools.outbox, bus, logger });
+  // Counts are no rows: high-water marks need not wait for them.
+  const usage = new UsageCounter(pools.outbox, logger);
   const sqlViews = new SqlViews(config.sqlReader);
   const housekeeping = createHousekeeping({ pools, sqlViews, logger }, config.historyDays);
   return {
@@ -55,6 +58,8 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
       limiters: {
         work: new AccountLimiter(config.connections.work),
         quiet: new AccountLimiter(config.connections.quiet),
+        // Beside the pages of large tables: connections stay free for short requests.
+        sets: new AccountLimiter(Math.ceil(config.connections.rows / 2)),
       },
       catalogue: new Catalogue(pools.rows),
       rights,
@@ -65,6 +70,7 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
         counts: new CountCache(highWaterMark, sizes),
         limiter: new PageLimiter(config.connections.rows),
       },
+      usage,
       sqlViews,
       logger,
     },
@@ -74,10 +80,12 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
       relay.start();
       await announcer.start();
       await housekeeping.start();
+      usage.start();
       indexing.start();
     },
     async stop() {
       await indexing.stop();
+      await usage.stop();
       await housekeeping.stop();
       await announcer.stop();
       await relay.stop();

@@ -9,16 +9,21 @@ import type { AccountLimiter } from './postgres/account-limiter.ts';
 import type { Pools } from './postgres/pools.ts';
 import type { SqlViews } from './sql-views/sql-views.ts';
 import type { Catalogue } from './tables/catalogue.ts';
+import type { UsageCounter } from './usage/usage-counter.ts';
 
 export type DataContext = {
   pools: Pools;
-  /** They bound the long work on two of the pools, so that no account takes all of it. */
-  limiters: { work: AccountLimiter; quiet: AccountLimiter };
+  /**
+   * They bound the long work on two of the pools, and the writes of sets on `rows`, so that no
+   * account takes all of it.
+   */
+  limiters: { work: AccountLimiter; quiet: AccountLimiter; sets: AccountLimiter };
   catalogue: Catalogue;
   rights: Rights;
   announcer: RowsAnnouncer;
   indexing: Indexing;
   pages: PageState;
+  usage: UsageCounter;
   sqlViews: SqlViews;
   logger: Logger;
 };

@@ -9,7 +9,10 @@ import { rehearsalRoutes } from './api/change-request-rehearsal.routes.ts';
 import { changeRequestRoutes } from './api/change-requests.routes.ts';
 import { differenceRoutes } from './api/differences.routes.ts';
 import { readingRowsRoutes } from './api/reading-rows.routes.ts';
+import { referenceRoutes } from './api/references.routes.ts';
+import { rowSetRoutes } from './api/row-sets.routes.ts';
 import { tableDataRoutes } from './api/table-data.routes.ts';
+import { usageRoutes } from './api/usage.routes.ts';
 import { openReading } from './change-requests/visibility.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import type { DataContext } from './context.ts';
@@ -19,7 +22,10 @@ export function dataRoutes(ctx: DataContext): Route[] {
   return [
     ...tableDataRoutes(ctx, { openReading: (call, id) => openReading(ctx, call, id) }),
     ...readingRowsRoutes(ctx),
+    ...rowSetRoutes(ctx),
+    ...referenceRoutes(ctx),
     ...differenceRoutes(ctx),
+    ...usageRoutes(ctx),
     ...changeRequestRoutes(ctx),
     ...rehearsalRoutes(ctx),
   ];

@@ -40,7 +40,8 @@ export type Kind =
   | 'client id'
   | 'secret'
   | 'audit event'
-  | 'request id';
+  | 'request id'
+  | 'request of a row';
 
 /** By the path segment before it. */
 const inPaths: Record<string, Kind[]> = {
@@ -133,6 +134,7 @@ export function kindsAt(place: Place): Kind[] | undefined {
   const list = operation.path.split('/').at(-1) as string;
   const isActor = name === 'user_id' && (list === 'audit_events' || list === 'changes');
   const named = isActor ? 'acting user' : byName[name];
+  if (list === 'undo' && name === 'request_id') return ['request of a row'];
   const kind = where === 'filter' && name === 'id' ? (inPaths[list]?.[0] ?? onlyInLists[list]) : named;
   return kind && [kind];
 }

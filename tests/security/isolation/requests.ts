@@ -24,6 +24,7 @@ const samples: Record<string, () => unknown> = {
   first_name: () => `Sample ${unique()}`,
   redirect_uri: () => 'https://sample.example/callback',
   record: () => ({ code: unique().slice(0, 8), name: 'sample' }),
+  set: () => ({ name: 'sample' }),
   key: () => ({ code: 'S' }),
   endRow: () => 10,
   column: () => 'code',

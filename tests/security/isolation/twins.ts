@@ -48,7 +48,6 @@ export const never: Owned = {
   'change operation': neverId,
   deployment: neverId,
   promotion: neverId,
-  'change request': neverId,
   'change request comment': neverId,
   import: neverId,
   'import table': neverId,
@@ -68,6 +67,7 @@ export const never: Owned = {
   secret: neverId,
   'audit event': neverId,
   'request id': 'never-was-here',
+  'request of a row': 'never-was-here',
 };
 
 /** Makes both accounts. */
@@ -216,6 +216,9 @@ class Maker {
     for (const code of isFirst ? ['S', 'A', 'B', 'C'] : ['S'])
       this.sharedRows.push(await this.row(this.shared, { code, target: 'T' }));
     this.owned.row = this.sharedRows.at(-1) as number;
+    const history = `/table_data/${this.owned.row}/history?table_definition_id=${this.shared.id}`;
+    const versions: Page<{ request_id: string }> = await this.given.user.get(history);
+    this.owned['request of a row'] = versions.data[0]?.request_id as string;
     await this.row(this.lone, { code: 'S' });
   }
 

@@ -372,6 +372,30 @@ export const probes: Record<string, Probe> = {
     404,
     ({ tableId }) => ({ table_definition_id: tableId, operations: [{ operation: 'delete', id: 2_000_000_000 }] }),
   ),
+  'POST /table_data/update_where': sends(
+    () => '/table_data/update_where',
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, all: true, set: { nonsense: 1 }, expected_count: 0 }),
+  ),
+  'POST /table_data/delete_where': sends(
+    () => '/table_data/delete_where',
+    200,
+    ({ tableId }) => ({ table_definition_id: tableId, all: true, dry_run: true }),
+  ),
+  'POST /table_data/undo': sends(
+    () => '/table_data/undo',
+    404,
+    ({ tableId }) => ({ table_definition_id: tableId, request_id: 'never-sent' }),
+  ),
+  'GET /table_data/usage': reads(({ tableId }) => `/table_data/usage?table_definition_id=${tableId}`),
+  'POST /table_data/resolve': sends(
+    () => '/table_data/resolve',
+    200,
+    ({ tableId }) => ({ table_definition_id: tableId, labels: ['one'] }),
+  ),
+  'GET /table_data/{id}/references': reads(
+    ({ tableId, rowId }) => `/table_data/${rowId}/references?table_definition_id=${tableId}`,
+  ),
   'POST /table_data/{id}/revert': sends(
     ({ rowId }) => `/table_data/${rowId}/revert`,
     404,

@@ -135,6 +135,7 @@ class World {
     if (!template) return undefined;
     const filled = await this.fill(template, path);
     if (isDecision(path)) return { ...filled, revision: this.revision };
+    if (path === '/table_data/undo') return { ...filled, request_id: await this.requestOfRow(await this.row()) };
     if (path !== '/promotions') return filled;
     // What is promoted has to be on the branch that it comes from.
     return { ...filled, table_definition_ids: [await this.clone(this.ids.from_branch_id as number)] };
@@ -307,6 +308,13 @@ class World {
   private async keyOf(id: number): Promise<string> {
     const { table_definition_id } = this.ids;
     return (await this.api.get(`/table_data/${id}?table_definition_id=${table_definition_id}`)).alpha2;
+  }
+
+  /** The request that wrote the present version of a row. */
+  private async requestOfRow(id: number): Promise<string> {
+    const { table_definition_id } = this.ids;
+    const { data } = await this.api.get(`/table_data/${id}/history?table_definition_id=${table_definition_id}`);
+    return data[0].request_id;
   }
 
   private async deployment(): Promise<number> {

@@ -47,6 +47,7 @@ const ownershipSql: Record<string, string> = {
 const bookkeeping: Record<string, true | string[]> = {
   'data.announced_rows': true,
   'data.grid_index': true,
+  'data.table_reads': true,
   'metadata.deployment_showing': true,
   'metadata.promotion_showing': true,
   'billing.call_lease': true,

@@ -57,6 +57,7 @@ function given(rows: number) {
       catalogue: new Catalogue(pool),
       rights: {} as Rights,
       announcer: { touch: () => {} },
+      usage: { note: () => {} },
       indexing: { note: () => {}, serve: (_table, plan) => plan },
       pages: {
         cache: new PageCache({ lastChange: async () => 0, highWaterMark }),

@@ -41,7 +41,7 @@ type Plan = { mark?: string; asOf?: string; forEditing?: boolean };
  * deleted keys first. 400 when the history doesn't go back to the mark.
  */
 export async function* bulkRead(
-  { pools, catalogue, rights }: TableAccess & { pools: Pools },
+  { pools, catalogue, rights, usage }: TableAccess & { pools: Pools },
   call: CallContext,
   request: ReadRequest,
   signal: AbortSignal,
@@ -58,6 +58,7 @@ export async function* bulkRead(
   // after the first part.
   let part = await copied.next();
   try {
+    usage.note(table, call, 'export');
     yield { start: { columns } };
     for (; !part.done; part = await copied.next()) yield { chunk: part.value };
     // The next export has the changes after the instant.

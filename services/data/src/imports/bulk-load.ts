@@ -19,6 +19,7 @@ import type { Pools } from '../postgres/pools.ts';
 import { tableName } from '../sql/identifiers.ts';
 import type { SqlViews } from '../sql-views/sql-views.ts';
 import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
+import type { TableAccess } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import { freshTableRows } from './fresh-table.ts';
@@ -38,6 +39,7 @@ type LoadParts = {
   rights: Rights;
   sqlViews: SqlViews;
   announcer: RowsAnnouncer;
+  usage: TableAccess['usage'];
   /** Has tables vacuumed that were loaded. */
   indexing: { noteLoad(table: DeployedTable, rows: number): void };
   logger: Logger;
@@ -72,6 +74,7 @@ export async function bulkLoad(
   );
   const written = options.dryRun ? 0 : result.inserted + result.updated + result.deleted;
   if (written > 0) {
+    parts.usage.note(table, call, 'write');
     parts.announcer.touch(table);
     parts.indexing.noteLoad(table, written);
   }

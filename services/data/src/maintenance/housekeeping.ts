@@ -15,6 +15,7 @@ import { sweepStaging } from '../imports/staging/staging.ts';
 import { sweepMerged } from '../merges/merge-result.ts';
 import type { Pools } from '../postgres/pools.ts';
 import type { SqlViews } from '../sql-views/sql-views.ts';
+import { sweepUsage } from '../usage/usage-counter.ts';
 import { sweepHistory } from './history-retention.ts';
 
 const everyMs = 10 * 60_000;
@@ -37,6 +38,7 @@ export async function sweep({ pools, sqlViews, logger }: HousekeepingParts, hist
   await sweepAppliedRequests(pgSql(pools.work));
   await sweepRetired(pools.work);
   await sweepBases(pgSql(pools.work));
+  await sweepUsage(pgSql(pools.work));
   await sweepDeparted(pools.work);
   await sweepHistory(pools.work, historyDays);
 }

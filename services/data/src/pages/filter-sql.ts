@@ -88,8 +88,8 @@ function matchesNull(test: Test): boolean {
   }
 }
 
-// The characters that String.prototype.trim removes; a text of these is blank to AG Grid.
-const blanks =
+/** The characters that String.prototype.trim removes; a text of these is blank to AG Grid. */
+export const blanks =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
 
 const isText = (field: Field) => field.type.family === 'text';

@@ -61,6 +61,14 @@ export function namesLabels({ filterModel, or, q, sortModel }: SelectionRequest 
   return q !== undefined || [...filtered, ...sorted].some((name) => typeof name === 'string' && isLabelName(name));
 }
 
+/** The filter of a filter model alone, or 400 with every problem. */
+export function planFilter(table: Pick<DeployedTable, 'structure'>, filterModel: unknown): Filter {
+  const reader = new GridReader(table, new Map());
+  const { filter } = reader.readSelection({ filterModel });
+  reader.refuse();
+  return filter;
+}
+
 const knownKeys = new Set([
   'filterType',
   'type',

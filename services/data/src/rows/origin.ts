@@ -8,6 +8,7 @@ export const channels = {
   promotion: 'p',
   restore: 'r',
   revert: 'v',
+  undo: 'u',
   deployment: 'd',
   change_request: 'c',
 } as const;

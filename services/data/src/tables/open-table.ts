@@ -10,8 +10,16 @@ import { type Catalogue, notDeployed } from './catalogue.ts';
 import type { DeployedTable } from './table.ts';
 import { mayReview, maySee, requireRightOn } from './table-rights.ts';
 
-/** What opening a table takes. */
-export type TableAccess = { catalogue: Catalogue; rights: Rights };
+/** What tables are used for; an export reads a whole table. */
+export const tableUses = ['read', 'write', 'export'] as const;
+export type TableUse = (typeof tableUses)[number];
+
+/** What opening a table takes; `usage` counts the calls that have used one. */
+export type TableAccess = {
+  catalogue: Catalogue;
+  rights: Rights;
+  usage: { note(table: DeployedTable, call: CallContext, kind: TableUse): void };
+};
 
 /**
  * The table that a request is about, and how its records are shown: decimals and bigints as
@@ -52,7 +60,7 @@ const maxAttempts = 20;
  * changed.
  */
 export async function withTable<T>(
-  { catalogue, rights }: TableAccess,
+  { catalogue, rights, usage }: TableAccess,
   call: CallContext,
   request: TableRequest,
   action: Action,
@@ -76,7 +84,10 @@ export async function withTable<T>(
       const result = await (request.exactNumbers
         ? work(exactForm(table), targets && allExact(targets), through)
         : work(table, targets, through));
-      if (result !== stale) return result;
+      if (result !== stale) {
+        usage.note(table, call, action === 'view' ? 'read' : 'write');
+        return result;
+      }
     } catch (error) {
       if (!mayComeFromChange(error)) throw error;
       failure = error;

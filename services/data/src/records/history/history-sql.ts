@@ -42,12 +42,13 @@ const restoredSql = (table: DeployedTable) =>
   ` and exists (select from ${historyName(table)} b where b.svc_sk = v.svc_sk and b.svc_version = v.svc_version - 1 and b.svc_is_deleted)`;
 
 /**
- * The action of the version in scope (`v`), as JSON text. Only a restoration or a reversion changes
- * a deleted row, so the action follows from the version itself; a change request restores too, which
- * the version before tells.
+ * The action of the version in scope (`v`), as JSON text. Only a restoration, a reversion or an
+ * undo changes a deleted row, so the action follows from the version itself; a change request
+ * restores too, which the version before tells. An undo reverts rows, or deletes those created.
  */
 export const actionSql = (table: DeployedTable): string =>
-  `case when svc_channel = '${channels.restore}' then '"restored"' when svc_channel = '${channels.revert}' then '"reverted"'` +
+  `case when svc_channel = '${channels.restore}' then '"restored"' when svc_channel = '${channels.revert}'` +
+  ` or (svc_channel = '${channels.undo}' and not svc_is_deleted) then '"reverted"'` +
   ` when ${restoredSql(table)} then '"restored"'` +
   ` when svc_is_deleted then '"deleted"' when svc_version = 1 then '"created"' else '"updated"' end`;
 

@@ -21,7 +21,7 @@ export function restoreProblemsSql(table: DeployedTable, ids: string[]): { state
   const questions = [
     ...keyQuestions(table, list),
     ...foreignKeyQuestions(table, list),
-    ...table.structure.columns.flatMap((column) => columnQuestions(column, values.bind)),
+    ...table.structure.columns.flatMap((column) => cellQuestions(column, `t.${columnName(column)}`, values.bind)),
   ];
   const broken = questions.map(({ condition }) => condition);
   return {
@@ -35,8 +35,8 @@ export function restoreProblemsSql(table: DeployedTable, ids: string[]): { state
   };
 }
 
-function columnQuestions(column: Column, bind: Bind): Question[] {
-  const x = `t.${columnName(column)}`;
+/** The rules of today that a value `x` of the column may break, as earlier ones allowed it. */
+export function cellQuestions(column: Column, x: string, bind: Bind): Question[] {
   const questions: Question[] = [];
   if (isRequired(column)) questions.push({ condition: `${x} is null`, problem: requiredProblem(column) });
   if (column.valid_values.length > 0) {
