@@ -19,6 +19,7 @@ const shownBy = {
     tests('billing', 'payments/webhooks'),
     'accepts a body of the limit and none that is larger, with or without a Content-Length',
   ],
+  preferencesBytes: [tests('identity', 'me/me'), 'take 16 kB of JSON and not a byte more'],
   jsonDepth: [kit('api/json-body'), 'takes the deepest allowed nesting and not one level more'],
   headerBytes: [tests('gateway', 'connections/framing'), 'accepts headers of 16 kB and not a byte more'],
   urlBytes: [tests('gateway', 'connections/framing'), 'accepts an address of 8 kB and not a byte more'],

@@ -10,6 +10,8 @@ export const limits = {
   mappingBodyBytes: 256 * KB,
   /** A message of the payment provider. */
   webhookBytes: 64 * KB,
+  /** What programs keep for a user, as JSON. */
+  preferencesBytes: 16 * KB,
   jsonDepth: 20,
   headerBytes: 16 * KB,
   urlBytes: 8 * KB,

@@ -27,6 +27,7 @@ export type Kind =
   | 'user'
   | 'service user'
   | 'refresh token'
+  | 'session'
   | 'acting user'
   | 'user group'
   | 'user group assignment'
@@ -53,6 +54,7 @@ const inPaths: Record<string, Kind[]> = {
   promotions: ['promotion'],
   refresh_tokens: ['refresh token'],
   secrets: ['secret'],
+  sessions: ['session'],
   table_data: ['row'],
   table_definitions: ['table definition', 'table definition uuid', 'table definition key'],
   tables: ['import table'],
@@ -62,7 +64,7 @@ const inPaths: Record<string, Kind[]> = {
 };
 
 /** The ids of lists whose items have no address of their own. */
-const onlyInLists: Record<string, Kind> = { permissions: 'permission' };
+const onlyInLists: Record<string, Kind> = { people: 'user', permissions: 'permission' };
 
 /** In queries, bodies, and the fields that `q` may name. */
 const byName: Record<string, Kind> = {
@@ -116,6 +118,7 @@ export function kindsAt(place: Place): Kind[] | undefined {
     return ['service user'];
   if (where === 'path') return inPaths[segmentBefore(place)];
   const list = operation.path.split('/').at(-1) as string;
+  if (list === 'people' && name === 'ids') return ['user'];
   const named = list === 'audit_events' && name === 'user_id' ? 'acting user' : byName[name];
   const kind = where === 'filter' && name === 'id' ? (inPaths[list]?.[0] ?? onlyInLists[list]) : named;
   return kind && [kind];

@@ -54,6 +54,7 @@ export const never: Owned = {
   user: neverId,
   'service user': neverId,
   'refresh token': neverId,
+  session: neverId,
   'acting user': neverId,
   'user group': neverId,
   'user group assignment': neverId,
@@ -314,7 +315,9 @@ class Maker {
     const pipeline = await user.post<Made>('/users', { user_type: 'service', first_name: this.mark });
     const oauth_application_id = this.owned['acting application'];
     const token = await user.post<Made>(`/users/${pipeline.id}/refresh_tokens`, { oauth_application_id });
-    Object.assign(this.owned, { 'service user': pipeline.id, 'refresh token': token.id });
+    const sessions = await user.get<Page<Made>>('/me/sessions');
+    const session = sessions.data[0]?.id;
+    Object.assign(this.owned, { 'service user': pipeline.id, 'refresh token': token.id, session });
     const log: Page<Made & { request_id: string }> = await user.get('/audit_events?q=action:eq:user.created');
     const [event] = log.data;
     Object.assign(this.owned, { 'audit event': event?.id, 'request id': event?.request_id });

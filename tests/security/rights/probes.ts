@@ -48,6 +48,28 @@ type Made = { id: number };
 export const probes: Record<string, Probe> = {
   'GET /account': reads(() => '/account'),
   'PATCH /account': sends(() => '/account', 422, nameless),
+  'GET /me': reads(() => '/me'),
+  'PATCH /me': sends(
+    () => '/me',
+    422,
+    () => ({ first_name: 'a\nb' }),
+  ),
+  'PUT /me/password': sends(
+    () => '/me/password',
+    422,
+    () => ({ current_password: 'of nobody', new_password: 'short' }),
+  ),
+  'GET /me/sessions': lists('/me/sessions'),
+  'DELETE /me/sessions': reads(() => '/me/sessions', 204),
+  'DELETE /me/sessions/{id}': reads(() => '/me/sessions/2000000000', 404),
+  'GET /me/preferences': reads(() => '/me/preferences'),
+  'PUT /me/preferences': sends(
+    () => '/me/preferences',
+    422,
+    () => ({ preferences: { long: 'x'.repeat(17 * 1024) } }),
+  ),
+  'GET /people': lists('/people', ({ userId }) => userId),
+
   'GET /usage': reads(() => '/usage'),
   'GET /usage/statement': reads(() => '/usage/statement'),
   'GET /audit_events': lists('/audit_events'),
