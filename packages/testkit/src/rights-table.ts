@@ -194,6 +194,7 @@ export const operations: Record<string, Case[]> = {
   'POST /user_group_assignments': [{ rule: 'administer', note: appoints }],
   'DELETE /user_group_assignments/{id}': [{ rule: 'administer', note: appoints }],
   'GET /permissions': [{ rule: 'everybody' }],
+  'POST /permissions/explain': [{ rule: 'everybody' }, { rule: 'seeTables', when: 'of a table' }],
   'GET /oauth_applications': [{ rule: 'administer' }],
   'POST /oauth_applications': [{ rule: 'administer' }],
   'GET /oauth_applications/{id}': [{ rule: 'administer' }],

@@ -81,6 +81,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /deployments/{id}/reject': {},
     'POST /deployments/{id}/cancel': {},
     'POST /deployments/{id}/abandon': {},
+    'POST /permissions/explain': {},
     'GET /promotions': {},
     'POST /promotions': {},
     'GET /promotions/{id}': {},

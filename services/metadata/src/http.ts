@@ -12,6 +12,7 @@ import { columnDefinitionRoutes } from './column-definitions/column-definitions.
 import type { MetadataContext } from './context.ts';
 import { deployedTableDefinitionRoutes } from './deployed-table-definitions/deployed-table-definitions.routes.ts';
 import { domainRoutes } from './domains/domains.routes.ts';
+import { permissionRoutes } from './permissions/explanation.routes.ts';
 import { tableDefinitionRoutes } from './table-definitions/table-definitions.routes.ts';
 
 export function metadataRoutes(ctx: MetadataContext): Route[] {
@@ -24,6 +25,7 @@ export function metadataRoutes(ctx: MetadataContext): Route[] {
     ...deployedTableDefinitionRoutes(ctx),
     ...deploymentRoutes(ctx),
     ...promotionRoutes(ctx),
+    ...permissionRoutes(ctx),
   ];
 }
 

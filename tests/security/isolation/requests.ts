@@ -32,7 +32,7 @@ const samples: Record<string, () => unknown> = {
 
 // Sent even where they are optional: a request that would change nothing can't show that nothing
 // was changed.
-const alwaysSent = ['name', 'description', 'comment', 'first_name', 'keep_previous'];
+const alwaysSent = ['name', 'description', 'comment', 'first_name', 'keep_previous', 'resource_id'];
 
 /** An answer with the names of its headers; their values differ with every answer. */
 export type RawAnswer = { status: number; text: string; headers: string[] };

@@ -116,6 +116,21 @@ export const probes: Record<string, Probe> = {
     },
   },
   'GET /permissions': lists('/permissions'),
+  'POST /permissions/explain': sends(
+    () => '/permissions/explain',
+    200,
+    ({ userId }) => ({ user_id: userId, action: 'edit', resource_type: 'account' }),
+  ),
+  'POST /permissions/explain of a table': sends(
+    () => '/permissions/explain',
+    200,
+    ({ userId, tableId }) => ({
+      user_id: userId,
+      action: 'edit',
+      resource_type: 'table_definition',
+      resource_id: tableId,
+    }),
+  ),
   'GET /oauth_applications': lists('/oauth_applications', ({ applicationId }) => applicationId),
   'POST /oauth_applications': sends(() => '/oauth_applications', 422, nameless),
   'GET /oauth_applications/{id}': reads(({ applicationId }) => `/oauth_applications/${applicationId}`),

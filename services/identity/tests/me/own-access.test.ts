@@ -29,7 +29,7 @@ const newPerson = async (more: Record<string, unknown> = {}): Promise<Person> =>
 const change = ({ call }: Person, current_password: string, new_password = nextPassword) =>
   call('PUT', '/me/password', { current_password, new_password });
 const logIn = ({ email }: Person, word = password) =>
-  logInAlone(identity, { email, password: word, account: String(account.account_id) });
+  logInAlone(identity, { email, password: word }, { account: String(account.account_id) });
 
 describe('the own password', () => {
   it('is changed with the current one, which logs in no more', async () => {
