@@ -12,6 +12,10 @@ export const limits = {
   webhookBytes: 64 * KB,
   /** What programs keep for a user, as JSON. */
   preferencesBytes: 16 * KB,
+  /** The state of a saved view, as JSON. */
+  viewStateBytes: 64 * KB,
+  /** Saved views of one user on one table. */
+  viewsPerUser: 100,
   jsonDepth: 20,
   headerBytes: 16 * KB,
   urlBytes: 8 * KB,

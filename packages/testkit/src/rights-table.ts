@@ -64,6 +64,8 @@ everybody       y  y   | y  y  y | y  y  y | y  |  y  |      y      | y y   y   
 person          y  y   | y  y  y | y  y  y | y  |  y  |      p      | y y   y   y y
 administer      y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   - -
 viewRows        y  y   | y  y  y | y  -  y | y  |  -  |      y      | y y   y   y -
+keepViews       y  y   | y  y  y | y  -  y | y  |  -  |      p      | y y   y   y -
+changeViews     y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
 editRows        y  y   | y  y  - | y  -  y | -  |  -  |      y      | y y   y   y -
 seeTables       y  y   | y  y  y | y  y  y | y  |  -  |      y      | y y   y   y y
 develop         y  y   | y  -  - | y  -  - | -  |  -  |      y      | - -   -   - -
@@ -97,6 +99,8 @@ export const rules = {
   person: { takes: 'a token of a person', reaches: 'everything' },
   administer: { takes: '`admin` on the account', reaches: 'everything' },
   viewRows: { takes: `\`view\` ${onTable}` },
+  keepViews: { takes: `a token of a person, and \`view\` ${onTable}` },
+  changeViews: { takes: `being its owner, or \`develop\` ${onTable} for one that is not locked` },
   editRows: { takes: `\`edit\` ${onTable}` },
   seeTables: { takes: `\`view\` ${onTable}, or \`approve\` on its branch` },
   develop: { takes: `\`develop\` ${onTable}` },
@@ -283,6 +287,17 @@ export const operations: Record<string, Case[]> = {
   'POST /promotions/{id}/reject': [{ rule: 'decide' }],
   'POST /promotions/{id}/cancel': [{ rule: 'takeBack' }],
   'POST /promotions/{id}/abandon': [{ rule: 'abandon' }],
+
+  'GET /views': [{ rule: 'viewRows' }],
+  'POST /views': [
+    { rule: 'keepViews', note: 'To make it the default of everybody takes `develop` on the table; so does PATCH.' },
+  ],
+  'GET /views/{id}': [{ rule: 'viewRows', note: 'A private view of another user is 404.' }],
+  'PATCH /views/{id}': [
+    { rule: 'keepViews', when: 'to make it one’s own default' },
+    { rule: 'changeViews', note: 'A locked view is changed by its owner alone, who alone changes who sees a view.' },
+  ],
+  'DELETE /views/{id}': [{ rule: 'changeViews' }],
 
   'GET /table_data': [{ rule: 'viewRows' }],
   'POST /table_data/grid': [{ rule: 'viewRows' }],

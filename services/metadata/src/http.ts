@@ -14,6 +14,7 @@ import { deployedTableDefinitionRoutes } from './deployed-table-definitions/depl
 import { domainRoutes } from './domains/domains.routes.ts';
 import { permissionRoutes } from './permissions/explanation.routes.ts';
 import { tableDefinitionRoutes } from './table-definitions/table-definitions.routes.ts';
+import { viewRoutes } from './views/views.routes.ts';
 
 export function metadataRoutes(ctx: MetadataContext): Route[] {
   return [
@@ -26,6 +27,7 @@ export function metadataRoutes(ctx: MetadataContext): Route[] {
     ...deploymentRoutes(ctx),
     ...promotionRoutes(ctx),
     ...permissionRoutes(ctx),
+    ...viewRoutes(ctx),
   ];
 }
 

@@ -40,6 +40,8 @@ it('the erasure of an account leaves no row of it, and its neighbour as it was',
     const child = await post('/branches', { name: 'work' });
     await post('/branches', { name: 'deeper', parent_branch_id: child.id });
     for (const { id } of [parent, table]) await post(`/table_definitions/${id}/clone`, { target_branch_id: child.id });
+    const view = { name: 'By code', sharing: 'shared', state: {}, is_default: true, is_own_default: true };
+    await post('/views', { table_definition_id: table.id, view });
     await post('/deployments', { branch_id: each.mainId, table_definition_ids: [parent.id, table.id] });
   }
   const ids = (await metadata.pool.query('select id from table_definition where account_id = $1', [account.id])).rows;
@@ -51,7 +53,15 @@ it('the erasure of an account leaves no row of it, and its neighbour as it was',
   await outboxEmpty(metadata);
   const [before, own] = [await stateOf(neighbour.id), await stateOf(account.id)];
   expect(Object.keys(own)).toEqual(
-    expect.arrayContaining(['domain', 'branch', 'table_definition', 'column_definition', 'deployment']),
+    expect.arrayContaining([
+      'domain',
+      'branch',
+      'table_definition',
+      'column_definition',
+      'deployment',
+      'saved_view',
+      'saved_view_default',
+    ]),
   );
   await eventually(() =>
     bus.publish([

@@ -23,6 +23,7 @@ export type Kind =
   | 'import table'
   | 'import mapping'
   | 'export'
+  | 'view'
   | 'correlation code'
   | 'user'
   | 'service user'
@@ -61,6 +62,7 @@ const inPaths: Record<string, Kind[]> = {
   user_group_assignments: ['user group assignment'],
   user_groups: ['user group'],
   users: ['user'],
+  views: ['view'],
 };
 
 /** The ids of lists whose items have no address of their own. */

@@ -25,6 +25,7 @@ const samples: Record<string, () => unknown> = {
   redirect_uri: () => 'https://sample.example/callback',
   record: () => ({ code: unique().slice(0, 8), name: 'sample' }),
   key: () => ({ code: 'S' }),
+  state: () => ({}),
   endRow: () => 10,
   resource_type: () => 'domain',
   keep_previous: () => true,

@@ -50,6 +50,7 @@ export const never: Owned = {
   'import table': neverId,
   'import mapping': neverId,
   export: neverId,
+  view: neverId,
   'correlation code': 'never-was-here',
   user: neverId,
   'service user': neverId,
@@ -145,6 +146,7 @@ const steps = [
   'removedTable',
   'importWithTable',
   'exports',
+  'savedView',
   'people',
   'application',
   'ids',
@@ -279,6 +281,12 @@ class Maker {
       this.owned.export = id;
     }
     this.owned['correlation code'] = this.mark;
+  }
+
+  async savedView(): Promise<void> {
+    const view = { name: `View ${this.given.word}`, sharing: 'shared', state: { note: this.mark }, is_default: true };
+    const made = await this.given.user.post<Made>('/views', { table_definition_id: this.shared.id, view });
+    this.owned.view = made.id;
   }
 
   async people(): Promise<void> {

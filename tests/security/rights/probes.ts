@@ -2,7 +2,7 @@
 // checked before the body, so an invalid body is 422 for a caller with the right, and 403 without
 // it. Calls that can't be tried so get resources made for them.
 import { unique } from '@almanac/testkit/system/builders';
-import type { Office, World } from './world.ts';
+import { givenView, type Office, type World } from './world.ts';
 
 type Surroundings = World & Office;
 type Call = { path: string; body?: unknown };
@@ -299,6 +299,28 @@ export const probes: Record<string, Probe> = {
   'POST /promotions/{id}/reject': sends(({ promotionId }) => `/promotions/${promotionId}/reject`, 422),
   'POST /promotions/{id}/cancel': sends(({ promotionId }) => `/promotions/${promotionId}/cancel`, 422),
   'POST /promotions/{id}/abandon': sends(({ promotionId }) => `/promotions/${promotionId}/abandon`, 422),
+
+  'GET /views': reads(({ tableId }) => `/views?table_definition_id=${tableId}`),
+  'POST /views': sends(
+    () => '/views',
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, view: { name: '', state: {} } }),
+  ),
+  'GET /views/{id}': reads(({ viewId }) => `/views/${viewId}`),
+  'PATCH /views/{id} to make it one’s own default': sends(
+    ({ viewId }) => `/views/${viewId}`,
+    200,
+    () => ({ is_own_default: false }), // as it is
+  ),
+  'PATCH /views/{id}': sends(
+    ({ viewId }) => `/views/${viewId}`,
+    200,
+    () => ({ name: 'Everybody’s' }), // as it is
+  ),
+  'DELETE /views/{id}': {
+    ...reads(({ viewId }) => `/views/${viewId}`, 204),
+    made: async ({ admin, tableId }) => ({ path: `/views/${await givenView(admin, tableId)}` }),
+  },
 
   'GET /table_data': reads(({ tableId }) => `/table_data?table_definition_id=${tableId}`),
   'POST /table_data/grid': sends(

@@ -26,6 +26,8 @@ export type World = {
   importTableId: number;
   exportId: number;
   mappingId: number;
+  /** Shared by the administrator. */
+  viewId: number;
 };
 
 type Made = { id: number };
@@ -65,7 +67,16 @@ export async function givenTables(admin: Api, branchId: number): Promise<World> 
   await addColumns(referring.id, [...defaultColumns, link]);
   await addColumns(drafted.id, defaultColumns);
   const promotion = { asideId: 0, copyId: 0, promotionId: 0 };
-  const nothing = { rowId: 0, deploymentId: 0, importId: 0, importTableId: 0, exportId: 0, mappingId: 0, ...promotion };
+  const nothing = {
+    rowId: 0,
+    deploymentId: 0,
+    importId: 0,
+    importTableId: 0,
+    exportId: 0,
+    mappingId: 0,
+    viewId: 0,
+    ...promotion,
+  };
   return {
     ...nothing,
     admin,
@@ -90,12 +101,13 @@ export async function fillWorld(world: World, proposer: Api): Promise<World> {
     record: { code: 'A', name: 'a' },
   });
   const promotion = await givenPromotion(world, proposer);
-  const [mapping, exported, imported] = await Promise.all([
+  const [viewId, mapping, exported, imported] = await Promise.all([
+    givenView(admin, tableId),
     admin.post<Made>('/import_mappings', { table_definition_id: tableId, name: `Mapping ${unique()}` }),
     givenExport(world),
     givenImport(world),
   ]);
-  const rows = { rowId: record.svc_sk, mappingId: mapping.id, exportId: exported, ...imported };
+  const rows = { viewId, rowId: record.svc_sk, mappingId: mapping.id, exportId: exported, ...imported };
   return { ...world, deploymentId, ...promotion, ...rows };
 }
 
@@ -106,6 +118,12 @@ async function givenPromotion({ admin, branchId, tableId }: World, proposer: Api
   const { id: promotionId } = await proposer.post<Made>('/promotions', { ...branches, table_definition_ids: [copyId] });
   await admin.post(`/promotions/${promotionId}/promote`);
   return { asideId, copyId, promotionId };
+}
+
+/** A view of the table that its owner shares. */
+export async function givenView(owner: Api, tableId: number): Promise<number> {
+  const view = { name: 'Everybody’s', sharing: 'shared', state: {} };
+  return (await owner.post<Made>('/views', { table_definition_id: tableId, view })).id;
 }
 
 async function givenExport({ admin, branchId, tableKey }: World): Promise<number> {

@@ -176,6 +176,8 @@ class World {
       table_definitions: () => this.draft(),
       user_group_assignments: () => this.assignment(),
       user_groups: () => this.made('/user_groups', { user_group: { name: this.name('group') } }),
+      views: () =>
+        this.made('/views', { table_definition_id, view: { name: 'By name', sharing: 'shared', state: {} } }),
       users: () =>
         part === 'refresh_tokens'
           ? this.made('/users', { user: { user_type: 'service', first_name: this.name('service') } })
