@@ -6,6 +6,8 @@ import { z } from 'zod';
 import type { MetadataContext } from '../context.ts';
 import { memberSchema, resourceGroupSchema } from '../groups/resource-groups.ts';
 import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
+import { allowedShape, includeSchema, withAllowed, withAllowedOnPage } from '../rights/allowed-actions.ts';
+import { judgeBranches } from './branch-actions.ts';
 import { branchReferenceSchema } from './branch-schema.ts';
 import {
   branchAttributes,
@@ -26,6 +28,7 @@ const branchShape = {
   parent_branch_id: z.int().nullable(),
   owner_id: z.int().nullable(),
   is_current: z.boolean().meta({ description: 'Whether the calling user works on it.' }),
+  ...allowedShape,
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 };
@@ -55,9 +58,12 @@ const readable = (ctx: MetadataContext): Route[] => [
     path: '/branches',
     summary: 'List branches',
     description: 'The shared branches, and the private ones with a right on them or on one of their tables.',
-    query: listParameters,
+    query: { ...listParameters, include: includeSchema },
     response: pageSchema(branchSchema),
-    handle: async ({ call, query }) => listBranches(ctx, call, readListQuery(query, branchFilters)),
+    handle: async ({ call, query: { include, ...query } }) => {
+      const page = await listBranches(ctx, call, readListQuery(query, branchFilters));
+      return withAllowedOnPage(include, page, (items) => judgeBranches(ctx, call, items));
+    },
   }),
   route({
     ...common,
@@ -66,8 +72,10 @@ const readable = (ctx: MetadataContext): Route[] => [
     summary: 'Show a branch with its parent, owner, user groups and members',
     description: 'Members are those of its user groups.',
     params,
+    query: { include: includeSchema },
     response: branchDetailsSchema,
-    handle: async ({ call, params }) => getBranch(ctx, call, params.id),
+    handle: async ({ call, params, query: { include } }) =>
+      withAllowed(include, await getBranch(ctx, call, params.id), (items) => judgeBranches(ctx, call, items)),
   }),
 ];
 

@@ -23,7 +23,17 @@ export async function actorOf(
   promotion: Promoted,
   held?: HeldRights,
 ): Promise<Actor> {
-  const ids = promotion.tables.flatMap(({ table_definition_id, target_definition_id }) => [
+  const places = await placesOf(ctx, call, promotion.tables);
+  const now = held ?? (await ctx.rights.get(call, { fresh: true }));
+  const branchId = promotion.to_branch_id;
+  if (!places.some(({ targetId }) => isKnown(now, { branchId, tableDefinitionId: targetId ?? undefined })))
+    throw notFound('Promotion');
+  return actorAt(now, call, promotion, places);
+}
+
+/** Where the tables of promotions are: in the domains of both sides and in the stored one. */
+export async function placesOf(ctx: MetadataContext, call: CallContext, tables: Promoted['tables']): Promise<Place[]> {
+  const ids = tables.flatMap(({ table_definition_id, target_definition_id }) => [
     table_definition_id,
     target_definition_id ?? 0,
   ]);
@@ -32,7 +42,7 @@ export async function actorOf(
     select: { id: true, domain_id: true },
   });
   const domains = new Map(definitions.map(({ id, domain_id }) => [id, domain_id]));
-  const places = promotion.tables.map(({ table_definition_id, target_definition_id, domain_id }) => ({
+  return tables.map(({ table_definition_id, target_definition_id, domain_id }) => ({
     targetId: target_definition_id,
     domainIds: [
       domain_id,
@@ -40,11 +50,6 @@ export async function actorOf(
       domains.get(target_definition_id ?? 0) ?? domain_id,
     ],
   }));
-  const now = held ?? (await ctx.rights.get(call, { fresh: true }));
-  const branchId = promotion.to_branch_id;
-  if (!places.some(({ targetId }) => isKnown(now, { branchId, tableDefinitionId: targetId ?? undefined })))
-    throw notFound('Promotion');
-  return actorAt(now, call, promotion, places);
 }
 
 /** The roles of the caller by the locked tables: those that are stored may be out of date. */
@@ -59,10 +64,11 @@ export function actorOfLocked(held: HeldRights, call: CallContext, promotion: Pr
 
 type Place = { targetId: number | null; domainIds: number[] };
 
-function actorAt(
+/** The roles of the caller by the places of its tables. */
+export function actorAt(
   held: HeldRights,
   call: CallContext,
-  { created_by, to_branch_id: branchId }: Promoted,
+  { created_by, to_branch_id: branchId }: Pick<Promoted, 'created_by' | 'to_branch_id'>,
   places: Place[],
 ): Actor {
   // A table that moves to another domain needs the right in both, as when a user moves it.
