@@ -34,6 +34,7 @@ const shownBy = {
     tests('metadata', 'table-definitions/table-definitions'),
     'are at most 200, with at most 31 in the key',
   ],
+  tablesPerCopy: [tests('metadata', 'branches/branch-copies'), 'takes two hundred tables and no more'],
   keyColumnsPerTable: [
     tests('metadata', 'table-definitions/table-definitions'),
     'are at most 200, with at most 31 in the key',

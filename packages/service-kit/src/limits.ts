@@ -26,6 +26,8 @@ export const limits = {
   /** In one answer; a body can have far more problems than a person reads. */
   problems: 100,
   columnsPerTable: 200,
+  /** Copied to a new branch at once. */
+  tablesPerCopy: 200,
   /** PostgreSQL indexes 32 columns; one of them marks deleted rows. */
   keyColumnsPerTable: 31,
   nameCodePoints: 255,

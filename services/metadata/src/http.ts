@@ -4,6 +4,7 @@ import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { branchCopyRoutes } from './branch-copies/branch-copies.routes.ts';
 import { branchRoutes } from './branches/branches.routes.ts';
 import { deploymentRoutes } from './changes/deployments/deployments.routes.ts';
 import { tableDeploymentRoutes } from './changes/deployments/table-deployment.routes.ts';
@@ -20,6 +21,7 @@ export function metadataRoutes(ctx: MetadataContext): Route[] {
   return [
     ...domainRoutes(ctx),
     ...branchRoutes(ctx),
+    ...branchCopyRoutes(ctx),
     ...tableDefinitionRoutes(ctx),
     ...tableDeploymentRoutes(ctx),
     ...columnDefinitionRoutes(ctx),

@@ -6,7 +6,7 @@ import { openStores, type StoredState, type Stores } from '@almanac/testkit/syst
 import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import { findPlaces, type Operation, placeName, readOperations } from './operations.ts';
 import { kindsAt, unusedDeclarations, withoutBranching } from './places.ts';
-import { ask, type Choice, type Form, forms, makeRequest, type RawAnswer } from './requests.ts';
+import { ask, type Choice, type Form, forms, makeRequest, objectParameters, type RawAnswer } from './requests.ts';
 import { type Try, triesOf } from './tries.ts';
 import { givenSmallAccount, givenTwins, never, type Side, settle, type Twin } from './twins.ts';
 
@@ -136,7 +136,8 @@ const withoutOwn = new Set([
   'POST /table_definitions all places at once',
 ]);
 
-const isNested = ({ place: { where, steps } }: Choice) => where === 'body' && steps.length > 1 && steps[1] !== '[]';
+const isNested = ({ place: { where, steps } }: Choice) =>
+  where === 'body' && steps.length > 1 && steps[1] !== '[]' && !objectParameters.has(steps[0] as string);
 
 /** The answer without the request's own identifiers, which errors repeat. */
 function withoutGiven({ status, text, headers }: RawAnswer, choices: Choice[]) {

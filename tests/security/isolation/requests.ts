@@ -35,6 +35,9 @@ const samples: Record<string, () => unknown> = {
 // was changed.
 const alwaysSent = ['name', 'description', 'comment', 'first_name', 'keep_previous', 'resource_id'];
 
+/** Parameters of bodies that are objects; every other object holds the attributes of the resource. */
+export const objectParameters = new Set(['copy']);
+
 /** An answer with the names of its headers; their values differ with every answer. */
 export type RawAnswer = { status: number; text: string; headers: string[] };
 
@@ -131,7 +134,7 @@ class RequestMaker {
     if (form === 'nested') return body;
     return Object.fromEntries(
       Object.entries(body).flatMap(([name, value]) => {
-        const isResource = schema.properties?.[name]?.properties !== undefined;
+        const isResource = schema.properties?.[name]?.properties !== undefined && !objectParameters.has(name);
         if (!isResource) return [[name, value]];
         const suffix = (own: unknown) => (Array.isArray(own) ? '[]' : '');
         return Object.entries(value as unknown as object).map(([inner, own]) => [

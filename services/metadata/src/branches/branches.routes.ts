@@ -6,35 +6,20 @@ import { z } from 'zod';
 import type { MetadataContext } from '../context.ts';
 import { memberSchema, resourceGroupSchema } from '../groups/resource-groups.ts';
 import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
-import { allowedShape, includeSchema, withAllowed, withAllowedOnPage } from '../rights/allowed-actions.ts';
+import { includeSchema, withAllowed, withAllowedOnPage } from '../rights/allowed-actions.ts';
 import { judgeBranches } from './branch-actions.ts';
-import { branchReferenceSchema } from './branch-schema.ts';
+import { branchReferenceSchema, branchSchema, branchShape } from './branch-schema.ts';
 import {
   branchAttributes,
   branchFilters,
-  createBranch,
   deleteBranch,
   getBranch,
   listBranches,
-  newBranchAttributes,
   setCurrentBranch,
   showBranch,
   updateBranch,
 } from './branches.ts';
 
-const branchShape = {
-  ...branchReferenceSchema.shape,
-  description: z.string().nullable(),
-  parent_branch_id: z.int().nullable(),
-  owner_id: z.int().nullable(),
-  is_current: z.boolean().meta({ description: 'Whether the calling user works on it.' }),
-  ...allowedShape,
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-};
-const branchSchema = z
-  .object(branchShape)
-  .meta({ id: 'Branch', description: 'A place to change definitions and rows apart from `main`.' });
 const branchDetailsSchema = z
   .object({
     ...branchShape,
@@ -80,25 +65,6 @@ const readable = (ctx: MetadataContext): Route[] => [
 ];
 
 const ofUsers = (ctx: MetadataContext): Route[] => [
-  route({
-    ...common,
-    method: 'POST',
-    path: '/branches',
-    summary: 'Create a branch',
-    description:
-      'Its parent is `parent_branch_id`, else the current branch of the user, else `main`. It begins without tables: clone them into it.',
-    example: { branch: { name: 'Summer changes', description: 'Codes of the summer catalogue' } },
-    user: true,
-    branching: true,
-    attributes: newBranchAttributes,
-    status: 201,
-    response: branchSchema,
-    requestHeaders: idempotencyKeyHeader,
-    handle: async ({ call, attributes }) => {
-      const create = () => createBranch(ctx, call, attributes);
-      return idempotent(ctx, call, create, (id) => showBranch(ctx, call, id));
-    },
-  }),
   route({
     ...common,
     method: 'POST',
