@@ -35,7 +35,7 @@ const samples: Record<string, () => unknown> = {
 // was changed.
 const alwaysSent = ['name', 'description', 'comment', 'first_name', 'keep_previous', 'resource_id'];
 
-/** Parameters of bodies that are objects; every other object holds the attributes of the resource. */
+/** Parameters of bodies that are objects; other objects hold the attributes of the resource. */
 export const objectParameters = new Set(['copy']);
 
 /** An answer with the names of its headers; their values differ with every answer. */

@@ -57,7 +57,7 @@ export const probes: Record<string, Probe> = {
   'PUT /me/password': sends(
     () => '/me/password',
     422,
-    () => ({ current_password: 'of nobody', new_password: 'short' }),
+    () => ({ current_password: 'of no user', new_password: 'short' }),
   ),
   'GET /me/sessions': lists('/me/sessions'),
   'DELETE /me/sessions': reads(() => '/me/sessions', 204),

@@ -1,5 +1,5 @@
-// Why a user may do something at a place, or may not: the permissions that give it, those that would
-// but don't count, and who else could do it.
+// Why a user may do something at a place, or may not: the permissions that give it, those that
+// would but don't count, and who else could do it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import {

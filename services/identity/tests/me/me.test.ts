@@ -1,4 +1,4 @@
-// /me: what the caller is told about themselves, and the changes they make to their own user.
+// /me: what the caller learns about themselves, and the changes they make to their own user.
 import { type Call, callHeaders } from '@almanac/testkit/calls/call';
 import { refusal } from '@almanac/testkit/calls/refusal';
 import { type Account, actsOf, givenIdentity, type Identity } from '../given.ts';
@@ -114,10 +114,10 @@ describe('GET /me', () => {
           branch: { is_private: true, owner_id, revision: 1 },
         },
       );
-    const [owner, stranger] = [await newPerson(), await newPerson()];
+    const [owner, outsider] = [await newPerson(), await newPerson()];
     await publish(4_711, owner.id);
     expect((await owner.call('GET', '/me')).body.rights.develop.branch_ids).toContain(4_711);
-    expect(JSON.stringify((await stranger.call('GET', '/me')).body)).not.toContain('4711');
+    expect(JSON.stringify((await outsider.call('GET', '/me')).body)).not.toContain('4711');
   });
 
   it('tells an application about itself, without a user', async () => {
@@ -137,11 +137,11 @@ describe('GET /me', () => {
   });
 
   it('is a 401 for a user who was deleted, is suspended, or is of another account', async () => {
-    const [gone, out] = [await newPerson(), await newPerson()];
-    await account.admin('DELETE', `/users/${gone.id}`);
+    const [deleted, out] = [await newPerson(), await newPerson()];
+    await account.admin('DELETE', `/users/${deleted.id}`);
     await account.admin('PATCH', `/users/${out.id}`, { status: 'suspended' });
     const elsewhere = identity.as({ accountId: other.account_id, userId: account.admin_user_id });
-    for (const call of [gone.call, out.call, elsewhere])
+    for (const call of [deleted.call, out.call, elsewhere])
       expect(await call('GET', '/me')).toMatchObject({ status: 401, body: { error: 'Invalid resource owner' } });
   });
 });

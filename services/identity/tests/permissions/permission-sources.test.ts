@@ -114,8 +114,8 @@ describe('the sources of a permission', () => {
   });
 
   it('are of users and groups of the account alone', async () => {
-    const stranger = (await identity.account()).admin_user_id;
-    await expect(explain(stranger, 'view')).rejects.toMatchObject({ kind: 'not_found' });
+    const outsider = (await identity.account()).admin_user_id;
+    await expect(explain(outsider, 'view')).rejects.toMatchObject({ kind: 'not_found' });
     await expect(explain(account.admin_user_id, 'rule')).rejects.toMatchObject({ kind: 'bad_request' });
   });
 

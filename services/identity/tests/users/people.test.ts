@@ -13,7 +13,7 @@ beforeAll(async () => {
   ids = {
     ada: await make({ email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace', password }),
     grace: await make({ email: 'grace@example.com', first_name: 'Grace', last_name: 'Hopper', password }),
-    nameless: await make({ email: 'nobody@example.com' }),
+    nameless: await make({ email: 'nameless@example.com' }),
     robot: await make({ user_type: 'service', first_name: 'Pipeline' }),
     out: await make({ email: 'out@example.com', first_name: 'Out', password }),
   };

@@ -38,14 +38,14 @@ export async function reconcile(ctx: MetadataContext): Promise<void> {
   await resendBranchTypes(ctx, batchSize);
   // Saved views wait for a restoration, like the table itself.
   await ctx.prisma.$executeRaw`
-    with gone as (
+    with purged as (
       delete from table_removal where removed_at < now() - make_interval(days => ${restorableDays}::int)
         and restore_requested_at is null
       returning table_definition_id as id
     )
-    delete from saved_view v using gone where v.table_definition_id = gone.id
-      and not exists (select from table_definition t where t.id = gone.id)
-      and not exists (select from deployed_table_definition d where d.id = gone.id)`;
+    delete from saved_view v using purged where v.table_definition_id = purged.id
+      and not exists (select from table_definition t where t.id = purged.id)
+      and not exists (select from deployed_table_definition d where d.id = purged.id)`;
   await sweepAnswers(prismaSql(ctx.prisma));
 }
 

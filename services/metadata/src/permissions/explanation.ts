@@ -1,5 +1,5 @@
-// Why a user may do something to a resource, or may not. Metadata knows where a resource is, identity
-// who has which right there.
+// Why a user may do something to a resource, or may not. Metadata knows where a resource is,
+// identity who has which right there.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import type { Where } from '@almanac/service-kit/rights/rights';

@@ -182,8 +182,8 @@ export async function createView(
 }
 
 /**
- * Changes a view: its owner, or for a shared one a developer of the table. Whoever sees a view may
- * make it their own default.
+ * Changes a view: its owner, or for a shared one a developer of the table. Every user who sees a
+ * view may make it their own default.
  */
 export async function updateView(
   ctx: MetadataContext,

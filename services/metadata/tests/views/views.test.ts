@@ -91,7 +91,7 @@ describe('a saved view', () => {
       );
   });
 
-  it('is changed by its owner; a shared one also by developers of the table, a locked one by nobody else', async () => {
+  it('is changed by its owner; a shared one also by developers of the table, a locked one by no other user', async () => {
     const [owner, other, dev] = [viewer(), viewer(), developer()];
     const admin = givenUser(metadata, account.id, [['admin', 'account', account.id]]);
     const shared = await save(owner, { sharing: 'shared' });
@@ -132,12 +132,12 @@ describe('a saved view', () => {
   it('of another account is not found, nor is its table', async () => {
     const { id } = await save(viewer(), { sharing: 'shared' });
     const other = await givenAccount(metadata);
-    const stranger = givenUser(metadata, other.id, [['admin', 'account', other.id]]);
-    expect((await stranger.send('GET', `/views?table_definition_id=${table.id}`)).status).toBe(404);
+    const outsider = givenUser(metadata, other.id, [['admin', 'account', other.id]]);
+    expect((await outsider.send('GET', `/views?table_definition_id=${table.id}`)).status).toBe(404);
     const view = { name: 'Mine', state };
-    expect((await stranger.send('POST', '/views', { table_definition_id: table.id, view })).status).toBe(404);
+    expect((await outsider.send('POST', '/views', { table_definition_id: table.id, view })).status).toBe(404);
     for (const method of ['GET', 'PATCH', 'DELETE'])
-      expect((await stranger.send(method, `/views/${id}`, method === 'PATCH' ? { view } : undefined)).status).toBe(404);
+      expect((await outsider.send(method, `/views/${id}`, method === 'PATCH' ? { view } : undefined)).status).toBe(404);
   });
 });
 
@@ -230,7 +230,7 @@ describe('the view that a table opens with', () => {
     ]);
   });
 
-  it('is nobody’s any more when it becomes private', async () => {
+  it('is no other user’s any more when it becomes private', async () => {
     const [dev, other] = [developer(), viewer()];
     const { id } = await save(dev, { sharing: 'shared', is_default: true, is_own_default: true });
     await other.send('PATCH', `/views/${id}`, { view: { is_own_default: true } });

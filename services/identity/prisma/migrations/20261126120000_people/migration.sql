@@ -2,10 +2,16 @@
 -- Code of the release before doesn't write it: PostgreSQL derives it.
 ALTER TABLE "user" ADD COLUMN     "name" TEXT GENERATED ALWAYS AS (btrim("first_name" || ' ' || "last_name")) STORED;
 
+-- CreateSequence
+CREATE SEQUENCE "session_id_seq" AS INTEGER;
+
 -- AlterTable
 ALTER TABLE "session" ADD COLUMN     "address" TEXT,
-ADD COLUMN     "id" SERIAL NOT NULL,
+ADD COLUMN     "id" INTEGER NOT NULL DEFAULT nextval('session_id_seq'),
 ADD COLUMN     "user_agent" TEXT;
+
+-- AlterSequence
+ALTER SEQUENCE "session_id_seq" OWNED BY "session"."id";
 
 -- CreateTable
 CREATE TABLE "user_preference" (
