@@ -15,11 +15,17 @@ import { type StepWords, stepRoute } from '../change-steps.ts';
 import { refuseWithDiffs } from '../refusal.ts';
 import { NotReviewed } from '../reviewed-revisions.ts';
 import { tableDiffSchema, violationSchema } from '../table-diff.ts';
-import { judgeDeployments } from './deployment-actions.ts';
 import { answerDeployed, deploy } from './deployment-apply.ts';
 import { createDeployment } from './deployment-proposal.ts';
 import { deploymentSchema, deploymentSummarySchema, refusalShape } from './deployment-schema.ts';
-import { deploymentFilters, deployments, listDeployments, rehearseDeployment, showDeployment } from './deployments.ts';
+import {
+  deploymentFilters,
+  deployments,
+  judgeDeployments,
+  listDeployments,
+  rehearseDeployment,
+  showDeployment,
+} from './deployments.ts';
 
 const params = { id: idTextSchema };
 const common = { tag: 'Deployments', resource: 'deployment', user: true, branching: true } as const;

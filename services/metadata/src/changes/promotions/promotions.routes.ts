@@ -18,9 +18,9 @@ import { violationSchema } from '../table-diff.ts';
 import { conflictNameShape, conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
 import { resolutions } from './comparison/table-merge.ts';
 import { answerPromoted, promote } from './promote.ts';
-import { judgePromotions } from './promotion-actions.ts';
 import { createPromotion } from './promotion-proposal.ts';
 import { rehearsePromotion } from './promotion-rehearsal.ts';
+import { judgePromotions } from './promotion-rights.ts';
 import { mergedRowsSchema, promotionSchema, promotionSummarySchema, refusalShape } from './promotion-schema.ts';
 import { listPromotions, promotionFilters, promotions, showPromotion } from './promotions.ts';
 
