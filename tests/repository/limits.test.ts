@@ -19,6 +19,9 @@ const shownBy = {
     tests('billing', 'payments/webhooks'),
     'accepts a body of the limit and none that is larger, with or without a Content-Length',
   ],
+  preferencesBytes: [tests('identity', 'me/me'), 'take 16 kB of JSON and not a byte more'],
+  viewStateBytes: [tests('metadata', 'views/views'), 'is a state of 64 kB and not a byte more'],
+  viewsPerUser: [tests('metadata', 'views/views'), 'is at most a hundred views of one user on one table'],
   jsonDepth: [kit('api/json-body'), 'takes the deepest allowed nesting and not one level more'],
   headerBytes: [tests('gateway', 'connections/framing'), 'accepts headers of 16 kB and not a byte more'],
   urlBytes: [tests('gateway', 'connections/framing'), 'accepts an address of 8 kB and not a byte more'],
@@ -39,6 +42,7 @@ const shownBy = {
     tests('metadata', 'table-definitions/table-definitions'),
     'are at most 200, with at most 31 in the key',
   ],
+  tablesPerCopy: [tests('metadata', 'branches/branch-copies'), 'takes two hundred tables and no more'],
   keyColumnsPerTable: [
     tests('metadata', 'table-definitions/table-definitions'),
     'are at most 200, with at most 31 in the key',

@@ -10,6 +10,12 @@ export const limits = {
   mappingBodyBytes: 256 * KB,
   /** A message of the payment provider. */
   webhookBytes: 64 * KB,
+  /** What programs keep for a user, as JSON. */
+  preferencesBytes: 16 * KB,
+  /** The state of a saved view, as JSON. */
+  viewStateBytes: 64 * KB,
+  /** Saved views of one user on one table. */
+  viewsPerUser: 100,
   jsonDepth: 20,
   headerBytes: 16 * KB,
   urlBytes: 8 * KB,
@@ -33,6 +39,8 @@ export const limits = {
   /** In one answer; a body can have far more problems than a person reads. */
   problems: 100,
   columnsPerTable: 200,
+  /** Copied to a new branch at once. */
+  tablesPerCopy: 200,
   /** PostgreSQL indexes 32 columns; one of them marks deleted rows. */
   keyColumnsPerTable: 31,
   nameCodePoints: 255,

@@ -64,6 +64,8 @@ everybody       y  y   | y  y  y | y  y  y | y  |  y  |      y      | y y   y   
 person          y  y   | y  y  y | y  y  y | y  |  y  |      p      | y y   y   y y
 administer      y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   - -
 viewRows        y  y   | y  y  y | y  -  y | y  |  -  |      y      | y y   y   y -
+keepViews       y  y   | y  y  y | y  -  y | y  |  -  |      p      | y y   y   y -
+changeViews     y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
 editRows        y  y   | y  y  - | y  -  y | -  |  -  |      y      | y y   y   y -
 proposeRows     c  c   | c  c  - | c  -  c | -  |  -  |      c      | c c   c   c -
 seeTables       y  y   | y  y  y | y  y  y | y  |  -  |      y      | y y   y   y y
@@ -102,6 +104,8 @@ export const rules = {
   person: { takes: 'a token of a person', reaches: 'everything' },
   administer: { takes: '`admin` on the account', reaches: 'everything' },
   viewRows: { takes: `\`view\` ${onTable}` },
+  keepViews: { takes: `a token of a person, and \`view\` ${onTable}` },
+  changeViews: { takes: `being its owner, or \`develop\` ${onTable} for one that is not locked` },
   editRows: { takes: `\`edit\` ${onTable}` },
   proposeRows: { takes: `being the creator of the change request, and to add to it \`edit\` ${onTable}` },
   seeTables: { takes: `\`view\` ${onTable}, or \`approve\` on its branch` },
@@ -172,6 +176,15 @@ export const operations: Record<string, Case[]> = {
   'PATCH /account': [
     { rule: 'administer', note: 'To change `overage_enabled` the token needs the scope `api:admin` besides.' },
   ],
+  'GET /me': [{ rule: 'everybody' }],
+  'PATCH /me': [{ rule: 'person' }],
+  'PUT /me/password': [{ rule: 'person', note: 'A service user has no password: 422.' }],
+  'GET /me/sessions': [{ rule: 'person' }],
+  'DELETE /me/sessions': [{ rule: 'person' }],
+  'DELETE /me/sessions/{id}': [{ rule: 'person' }],
+  'GET /me/preferences': [{ rule: 'person' }],
+  'PUT /me/preferences': [{ rule: 'person' }],
+  'GET /people': [{ rule: 'everybody' }],
   'GET /usage': [{ rule: 'everybody' }],
   'GET /usage/statement': [{ rule: 'everybody' }],
   'GET /audit_events': [{ rule: 'administer' }],
@@ -195,6 +208,7 @@ export const operations: Record<string, Case[]> = {
   'POST /user_group_assignments': [{ rule: 'administer', note: appoints }],
   'DELETE /user_group_assignments/{id}': [{ rule: 'administer', note: appoints }],
   'GET /permissions': [{ rule: 'everybody' }],
+  'POST /permissions/explain': [{ rule: 'everybody' }, { rule: 'seeTables', when: 'of a table' }],
   'GET /oauth_applications': [{ rule: 'administer' }],
   'POST /oauth_applications': [{ rule: 'administer' }],
   'GET /oauth_applications/{id}': [{ rule: 'administer' }],
@@ -308,6 +322,17 @@ export const operations: Record<string, Case[]> = {
 
   'GET /inbox': [{ rule: 'person' }],
   'GET /inbox/counts': [{ rule: 'person' }],
+
+  'GET /views': [{ rule: 'viewRows' }],
+  'POST /views': [
+    { rule: 'keepViews', note: 'To make it the default of everybody takes `develop` on the table; so does PATCH.' },
+  ],
+  'GET /views/{id}': [{ rule: 'viewRows', note: 'A private view of another user is 404.' }],
+  'PATCH /views/{id}': [
+    { rule: 'keepViews', when: 'to make it one’s own default' },
+    { rule: 'changeViews', note: 'A locked view is changed by its owner alone, who alone changes who sees a view.' },
+  ],
+  'DELETE /views/{id}': [{ rule: 'changeViews' }],
 
   'GET /table_data': [{ rule: 'viewRows' }],
   'POST /table_data/grid': [

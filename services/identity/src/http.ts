@@ -10,9 +10,11 @@ import { recordAct } from './audit/audit-log.ts';
 import type { IdentityContext } from './context.ts';
 import { userGroupAssignmentRoutes } from './groups/user-group-assignments.routes.ts';
 import { userGroupRoutes } from './groups/user-groups.routes.ts';
+import { meRoutes } from './me/me.routes.ts';
 import { oauthDocument } from './oauth/oauth-document.ts';
 import { mountOAuth } from './oauth.routes.ts';
 import { permissionRoutes } from './permissions/permissions.routes.ts';
+import { peopleRoutes } from './users/people.routes.ts';
 import { refreshTokenRoutes } from './users/refresh-tokens.routes.ts';
 import { userRoutes } from './users/users.routes.ts';
 
@@ -20,6 +22,8 @@ import { userRoutes } from './users/users.routes.ts';
 export function identityRoutes(ctx: IdentityContext): Route[] {
   return [
     ...accountRoutes(ctx),
+    ...meRoutes(ctx),
+    ...peopleRoutes(ctx),
     ...userRoutes(ctx),
     ...refreshTokenRoutes(ctx),
     ...userGroupRoutes(ctx),

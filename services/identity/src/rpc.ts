@@ -15,12 +15,14 @@ import { ensureResourceGroups, listResourceGroups } from './groups/resource-grou
 import { resetPassword } from './passwords/operator-reset.ts';
 import { createPasswordLink } from './passwords/password-links.ts';
 import { getEffectivePermissions } from './permissions/effective-permissions.ts';
+import { getPermissionSources } from './permissions/permission-sources.ts';
 import { listRevocations } from './tokens/revocations.ts';
 import { findUsers, listAccountUsers, listAdministrators, listApprovers } from './users/contacts.ts';
 
 const callers = {
   ListRevocations: ['gateway'],
   GetEffectivePermissions: ['metadata', 'data', 'jobs', 'billing'],
+  GetPermissionSources: ['metadata'],
   GetAccount: ['gateway', 'metadata', 'data', 'jobs', 'billing', 'operator'],
   ListUsers: ['metadata', 'data', 'jobs'],
   ListApprovers: ['metadata', 'jobs'],
@@ -48,6 +50,7 @@ function identityHandlers(ctx: IdentityContext): RpcHandlers<'identity'> {
   return {
     ListRevocations: (_call, request) => listRevocations(ctx.prisma, request),
     GetEffectivePermissions: (call, { user_id }) => getEffectivePermissions(ctx.prisma, call.accountId, user_id),
+    GetPermissionSources: (call, request) => getPermissionSources(ctx, call, request),
     GetAccount: (call) => getAccountBasics(ctx, call.accountId),
     ListUsers: async (call, { ids }) => ({ users: await findUsers(ctx, call.accountId, ids) }),
     ListApprovers: async (call, { branch_id }) => ({ users: await listApprovers(ctx, call.accountId, branch_id) }),

@@ -5,6 +5,7 @@ import { invalidateOnEvents } from '@almanac/service-kit/rights/rights-cache';
 import { z } from 'zod';
 import { openMainBranch } from './branches/branches.ts';
 import type { MetadataContext } from './context.ts';
+import { releaseViews } from './views/views.ts';
 
 const payloads = {
   'identity.account.created': z.object({ account_id: messageId }),
@@ -25,4 +26,5 @@ async function receive(ctx: MetadataContext, message: MessageOf<typeof payloads>
   }
   const { user_id } = message.payload;
   await ctx.prisma.current_branch.deleteMany({ where: { account_id: accountId, user_id } });
+  await releaseViews(ctx, accountId, user_id);
 }

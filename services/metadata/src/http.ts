@@ -4,6 +4,7 @@ import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { branchCopyRoutes } from './branch-copies/branch-copies.routes.ts';
 import { branchRoutes } from './branches/branches.routes.ts';
 import { changeRequestRoutes } from './changes/change-requests/change-requests.routes.ts';
 import { deploymentRoutes } from './changes/deployments/deployments.routes.ts';
@@ -14,12 +15,15 @@ import type { MetadataContext } from './context.ts';
 import { deployedTableDefinitionRoutes } from './deployed-table-definitions/deployed-table-definitions.routes.ts';
 import { domainRoutes } from './domains/domains.routes.ts';
 import { inboxRoutes } from './inbox/inbox.routes.ts';
+import { permissionRoutes } from './permissions/explanation.routes.ts';
 import { tableDefinitionRoutes } from './table-definitions/table-definitions.routes.ts';
+import { viewRoutes } from './views/views.routes.ts';
 
 export function metadataRoutes(ctx: MetadataContext): Route[] {
   return [
     ...domainRoutes(ctx),
     ...branchRoutes(ctx),
+    ...branchCopyRoutes(ctx),
     ...tableDefinitionRoutes(ctx),
     ...tableDeploymentRoutes(ctx),
     ...columnDefinitionRoutes(ctx),
@@ -28,6 +32,8 @@ export function metadataRoutes(ctx: MetadataContext): Route[] {
     ...promotionRoutes(ctx),
     ...changeRequestRoutes(ctx),
     ...inboxRoutes(ctx),
+    ...permissionRoutes(ctx),
+    ...viewRoutes(ctx),
   ];
 }
 

@@ -42,6 +42,8 @@ it('the erasure of an account leaves no row of it, and its neighbour as it was',
     for (const { id } of [parent, table]) await post(`/table_definitions/${id}/clone`, { target_branch_id: child.id });
     const request = await post('/change_requests', { branch_id: each.mainId, title: 'Rows' });
     await post(`/change_requests/${request.id}/comments`, { body: 'Why?' });
+    const view = { name: 'By code', sharing: 'shared', state: {}, is_default: true, is_own_default: true };
+    await post('/views', { table_definition_id: table.id, view });
     await post('/deployments', { branch_id: each.mainId, table_definition_ids: [parent.id, table.id] });
   }
   const ids = (await metadata.pool.query('select id from table_definition where account_id = $1', [account.id])).rows;
@@ -60,6 +62,8 @@ it('the erasure of an account leaves no row of it, and its neighbour as it was',
       'column_definition',
       'deployment',
       'change_request',
+      'saved_view',
+      'saved_view_default',
     ]),
   );
   await eventually(() =>

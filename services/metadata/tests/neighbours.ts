@@ -23,6 +23,9 @@ export type FakeIdentity = {
   groups: Group[];
   ensured: { resource_type: string; resource_id: number; name: string; creator_id?: number; accountId: number }[];
   asked: { permissions: number };
+  /** The questions of GetPermissionSources, with the user who asks, and the next answer. */
+  explained: object[];
+  sources: { allowed: boolean; ignored_for: string[] };
   isAway: boolean;
 };
 
@@ -67,6 +70,8 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
     groups: [],
     ensured: [],
     asked: { permissions: 0 },
+    explained: [],
+    sources: { allowed: true, ignored_for: [''] },
     isAway: false,
   };
   const data: FakeData = {
@@ -129,6 +134,25 @@ function identityHandlers(state: FakeIdentity): Partial<RpcHandlers<'identity'>>
       const held = state.users.get(user_id);
       if (!held) throw notFound('User');
       return { user_id, ...held };
+    },
+    GetPermissionSources: async (call, { user_id, ...place }) => {
+      const held = state.users.get(user_id);
+      if (!held) throw notFound('User');
+      state.explained.push({ userId: call.userId, user_id, ...place });
+      const [action, resource_type] = [place.action, 'domain'];
+      const group = { user_group_id: 5, user_group_name: 'Geographers', permission_id: 6 };
+      const none = { users: [], total: 0 };
+      return {
+        allowed: state.sources.allowed,
+        status: 'active',
+        license_type: held.license_type,
+        sources: state.sources.ignored_for.map((ignored_for) => ({
+          ...{ ...group, action, resource_type, resource_id: place.domain_id },
+          ignored_for,
+        })),
+        holders: { users: [person(user_id)], total: 1 },
+        administrators: none,
+      };
     },
     ListApprovers: async (_call, { branch_id }) => ({
       users: [...state.users]

@@ -6,7 +6,7 @@ import { openStores, type StoredState, type Stores } from '@almanac/testkit/syst
 import { givenLocalSystem, type LocalSystem } from '@almanac/testkit/system/system';
 import { findPlaces, type Operation, placeName, readOperations } from './operations.ts';
 import { kindsAt, unusedDeclarations, withoutBranching } from './places.ts';
-import { ask, type Choice, type Form, forms, makeRequest, type RawAnswer } from './requests.ts';
+import { ask, type Choice, type Form, forms, makeRequest, objectParameters, type RawAnswer } from './requests.ts';
 import { type Try, triesOf } from './tries.ts';
 import { givenSmallAccount, givenTwins, never, type Side, settle, type Twin } from './twins.ts';
 
@@ -142,7 +142,7 @@ const withoutOwn = new Set([
 // The sides of a comparison are looked up like parameters.
 const isSide = (step: string | undefined) => step === 'left' || step === 'right';
 const isNested = ({ place: { where, steps } }: Choice) =>
-  where === 'body' && steps.length > 1 && steps[1] !== '[]' && !isSide(steps[0]);
+  where === 'body' && steps.length > 1 && steps[1] !== '[]' && !objectParameters.has(steps[0] as string) && !isSide(steps[0]);
 
 /** The answer without the request's own identifiers, which errors repeat. */
 function withoutGiven({ status, text, headers }: RawAnswer, choices: Choice[]) {

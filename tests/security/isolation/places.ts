@@ -27,10 +27,12 @@ export type Kind =
   | 'import table'
   | 'import mapping'
   | 'export'
+  | 'view'
   | 'correlation code'
   | 'user'
   | 'service user'
   | 'refresh token'
+  | 'session'
   | 'acting user'
   | 'user group'
   | 'user group assignment'
@@ -59,16 +61,22 @@ const inPaths: Record<string, Kind[]> = {
   promotions: ['promotion'],
   refresh_tokens: ['refresh token'],
   secrets: ['secret'],
+  sessions: ['session'],
   table_data: ['row'],
   table_definitions: ['table definition', 'table definition uuid', 'table definition key'],
   tables: ['import table'],
   user_group_assignments: ['user group assignment'],
   user_groups: ['user group'],
   users: ['user'],
+  views: ['view'],
 };
 
 /** The ids of lists whose items have no address of their own. */
-const onlyInLists: Record<string, Kind> = { comments: 'change request comment', permissions: 'permission' };
+const onlyInLists: Record<string, Kind> = {
+  comments: 'change request comment',
+  people: 'user',
+  permissions: 'permission',
+};
 
 /** In queries, bodies, and the fields that `q` may name. */
 const byName: Record<string, Kind> = {
@@ -132,6 +140,7 @@ export function kindsAt(place: Place): Kind[] | undefined {
   if (where === 'path') return inPaths[segmentBefore(place)];
   if (name === 'ids' && operation.path.startsWith('/change_requests/')) return ['change operation'];
   const list = operation.path.split('/').at(-1) as string;
+  if (list === 'people' && name === 'ids') return ['user'];
   const isActor = name === 'user_id' && (list === 'audit_events' || list === 'changes');
   const named = isActor ? 'acting user' : byName[name];
   if (list === 'undo' && name === 'request_id') return ['request of a row'];

@@ -26,6 +26,7 @@ const samples: Record<string, () => unknown> = {
   record: () => ({ code: unique().slice(0, 8), name: 'sample' }),
   set: () => ({ name: 'sample' }),
   key: () => ({ code: 'S' }),
+  state: () => ({}),
   endRow: () => 10,
   column: () => 'code',
   columns: () => ['code'],
@@ -35,7 +36,10 @@ const samples: Record<string, () => unknown> = {
 
 // Sent even where they are optional: a request that would change nothing can't show that nothing
 // was changed.
-const alwaysSent = ['name', 'description', 'comment', 'first_name', 'keep_previous'];
+const alwaysSent = ['name', 'description', 'comment', 'first_name', 'keep_previous', 'resource_id'];
+
+/** Parameters of bodies that are objects; other objects hold the attributes of the resource. */
+export const objectParameters = new Set(['copy']);
 
 /** An answer with the names of its headers; their values differ with every answer. */
 export type RawAnswer = { status: number; text: string; headers: string[] };
@@ -133,7 +137,7 @@ class RequestMaker {
     if (form === 'nested') return body;
     return Object.fromEntries(
       Object.entries(body).flatMap(([name, value]) => {
-        const isResource = schema.properties?.[name]?.properties !== undefined;
+        const isResource = schema.properties?.[name]?.properties !== undefined && !objectParameters.has(name);
         if (!isResource) return [[name, value]];
         const suffix = (own: unknown) => (Array.isArray(own) ? '[]' : '');
         return Object.entries(value as unknown as object).map(([inner, own]) => [

@@ -14,7 +14,7 @@ export function triesOf(operation: Operation): Try[] {
     (kindsAt(place) as Kind[]).flatMap((kind): Try[] => {
       const name = `${placeName(place)} (${kind})`;
       const alone: Try = { name, operation, choose: (whose) => [{ place, kind, values: [whose[kind]] }] };
-      if (!/ids$/.test(place.name)) return [alone];
+      if (!/ids$/.test(place.name) || place.where === 'query') return [alone];
       const mixed: Try['choose'] = (whose, mine) => [{ place, kind, values: [mine[kind], whose[kind]] }];
       return [alone, { name: `${name} beside own ones`, operation, choose: mixed }];
     }),

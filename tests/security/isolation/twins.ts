@@ -53,10 +53,12 @@ export const never: Owned = {
   'import table': neverId,
   'import mapping': neverId,
   export: neverId,
+  view: neverId,
   'correlation code': 'never-was-here',
   user: neverId,
   'service user': neverId,
   'refresh token': neverId,
+  session: neverId,
   'acting user': neverId,
   'user group': neverId,
   'user group assignment': neverId,
@@ -149,6 +151,7 @@ const steps = [
   'removedTable',
   'importWithTable',
   'exports',
+  'savedView',
   'people',
   'application',
   'ids',
@@ -297,6 +300,12 @@ class Maker {
     this.owned['correlation code'] = this.mark;
   }
 
+  async savedView(): Promise<void> {
+    const view = { name: `View ${this.given.word}`, sharing: 'shared', state: { note: this.mark }, is_default: true };
+    const made = await this.given.user.post<Made>('/views', { table_definition_id: this.shared.id, view });
+    this.owned.view = made.id;
+  }
+
   async people(): Promise<void> {
     const { user, word } = this.given;
     const email = `user-${word}@example.com`;
@@ -331,7 +340,9 @@ class Maker {
     const pipeline = await user.post<Made>('/users', { user_type: 'service', first_name: this.mark });
     const oauth_application_id = this.owned['acting application'];
     const token = await user.post<Made>(`/users/${pipeline.id}/refresh_tokens`, { oauth_application_id });
-    Object.assign(this.owned, { 'service user': pipeline.id, 'refresh token': token.id });
+    const sessions = await user.get<Page<Made>>('/me/sessions');
+    const session = sessions.data[0]?.id;
+    Object.assign(this.owned, { 'service user': pipeline.id, 'refresh token': token.id, session });
     const log: Page<Made & { request_id: string }> = await user.get('/audit_events?q=action:eq:user.created');
     const [event] = log.data;
     Object.assign(this.owned, { 'audit event': event?.id, 'request id': event?.request_id });

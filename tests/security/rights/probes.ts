@@ -2,7 +2,7 @@
 // checked before the body, so an invalid body is 422 for a caller with the right, and 403 without
 // it. Calls that can't be tried so get resources made for them.
 import { unique } from '@almanac/testkit/system/builders';
-import type { Office, World } from './world.ts';
+import { givenView, type Office, type World } from './world.ts';
 
 type Surroundings = World & Office;
 type Call = { path: string; body?: unknown };
@@ -48,6 +48,28 @@ type Made = { id: number };
 export const probes: Record<string, Probe> = {
   'GET /account': reads(() => '/account'),
   'PATCH /account': sends(() => '/account', 422, nameless),
+  'GET /me': reads(() => '/me'),
+  'PATCH /me': sends(
+    () => '/me',
+    422,
+    () => ({ first_name: 'a\nb' }),
+  ),
+  'PUT /me/password': sends(
+    () => '/me/password',
+    422,
+    () => ({ current_password: 'of no user', new_password: 'short' }),
+  ),
+  'GET /me/sessions': lists('/me/sessions'),
+  'DELETE /me/sessions': reads(() => '/me/sessions', 204),
+  'DELETE /me/sessions/{id}': reads(() => '/me/sessions/2000000000', 404),
+  'GET /me/preferences': reads(() => '/me/preferences'),
+  'PUT /me/preferences': sends(
+    () => '/me/preferences',
+    422,
+    () => ({ preferences: { long: 'x'.repeat(17 * 1024) } }),
+  ),
+  'GET /people': lists('/people', ({ userId }) => userId),
+
   'GET /usage': reads(() => '/usage'),
   'GET /usage/statement': reads(() => '/usage/statement'),
   'GET /audit_events': lists('/audit_events'),
@@ -94,6 +116,21 @@ export const probes: Record<string, Probe> = {
     },
   },
   'GET /permissions': lists('/permissions'),
+  'POST /permissions/explain': sends(
+    () => '/permissions/explain',
+    200,
+    ({ userId }) => ({ user_id: userId, action: 'edit', resource_type: 'account' }),
+  ),
+  'POST /permissions/explain of a table': sends(
+    () => '/permissions/explain',
+    200,
+    ({ userId, tableId }) => ({
+      user_id: userId,
+      action: 'edit',
+      resource_type: 'table_definition',
+      resource_id: tableId,
+    }),
+  ),
   'GET /oauth_applications': lists('/oauth_applications', ({ applicationId }) => applicationId),
   'POST /oauth_applications': sends(() => '/oauth_applications', 422, nameless),
   'GET /oauth_applications/{id}': reads(({ applicationId }) => `/oauth_applications/${applicationId}`),
@@ -294,6 +331,28 @@ export const probes: Record<string, Probe> = {
 
   'GET /inbox': reads(() => '/inbox'),
   'GET /inbox/counts': reads(() => '/inbox/counts'),
+
+  'GET /views': reads(({ tableId }) => `/views?table_definition_id=${tableId}`),
+  'POST /views': sends(
+    () => '/views',
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, view: { name: '', state: {} } }),
+  ),
+  'GET /views/{id}': reads(({ viewId }) => `/views/${viewId}`),
+  'PATCH /views/{id} to make it one’s own default': sends(
+    ({ viewId }) => `/views/${viewId}`,
+    200,
+    () => ({ is_own_default: false }), // as it is
+  ),
+  'PATCH /views/{id}': sends(
+    ({ viewId }) => `/views/${viewId}`,
+    200,
+    () => ({ name: 'Everybody’s' }), // as it is
+  ),
+  'DELETE /views/{id}': {
+    ...reads(({ viewId }) => `/views/${viewId}`, 204),
+    made: async ({ admin, tableId }) => ({ path: `/views/${await givenView(admin, tableId)}` }),
+  },
 
   'GET /table_data': reads(({ tableId }) => `/table_data?table_definition_id=${tableId}`),
   'POST /table_data/grid': sends(

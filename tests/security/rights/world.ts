@@ -28,6 +28,8 @@ export type World = {
   importTableId: number;
   exportId: number;
   mappingId: number;
+  /** Shared by the administrator. */
+  viewId: number;
 };
 
 type Made = { id: number };
@@ -67,7 +69,16 @@ export async function givenTables(admin: Api, branchId: number): Promise<World> 
   await addColumns(referring.id, [...defaultColumns, link]);
   await addColumns(drafted.id, defaultColumns);
   const promotion = { asideId: 0, copyId: 0, promotionId: 0, changeRequestId: 0 };
-  const nothing = { rowId: 0, deploymentId: 0, importId: 0, importTableId: 0, exportId: 0, mappingId: 0, ...promotion };
+  const nothing = {
+    rowId: 0,
+    deploymentId: 0,
+    importId: 0,
+    importTableId: 0,
+    exportId: 0,
+    mappingId: 0,
+    viewId: 0,
+    ...promotion,
+  };
   return {
     ...nothing,
     admin,
@@ -93,12 +104,13 @@ export async function fillWorld(world: World, proposer: Api): Promise<World> {
   });
   const promotion = await givenPromotion(world, proposer);
   const changeRequestId = await givenChangeRequest(world, proposer);
-  const [mapping, exported, imported] = await Promise.all([
+  const [viewId, mapping, exported, imported] = await Promise.all([
+    givenView(admin, tableId),
     admin.post<Made>('/import_mappings', { table_definition_id: tableId, name: `Mapping ${unique()}` }),
     givenExport(world),
     givenImport(world),
   ]);
-  const rows = { rowId: record.svc_sk, mappingId: mapping.id, exportId: exported, ...imported };
+  const rows = { viewId, rowId: record.svc_sk, mappingId: mapping.id, exportId: exported, ...imported };
   return { ...world, deploymentId, ...promotion, changeRequestId, ...rows };
 }
 
@@ -118,6 +130,12 @@ async function givenChangeRequest({ admin, branchId, tableId }: World, proposer:
   await proposer.post(`/change_requests/${id}/send_request`, { comment: 'please' });
   await admin.post(`/change_requests/${id}/reject`, { comment: 'no' });
   return id;
+}
+
+/** A view of the table that its owner shares. */
+export async function givenView(owner: Api, tableId: number): Promise<number> {
+  const view = { name: 'Everybody’s', sharing: 'shared', state: {} };
+  return (await owner.post<Made>('/views', { table_definition_id: tableId, view })).id;
 }
 
 async function givenExport({ admin, branchId, tableKey }: World): Promise<number> {

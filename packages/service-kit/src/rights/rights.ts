@@ -79,6 +79,16 @@ function grantedBy(action: string, resourceType: string, licence: string): numbe
   return action === 'admin' && resourceType === 'account' ? everything : covers[action as Action];
 }
 
+/**
+ * The actions of permissions that give an action: to any user, and to one with an end user's
+ * licence. `admin` on the account gives a developer every action besides.
+ */
+export function actionsCovering(action: Action): { all: Action[]; asEndUser: Action[] } {
+  const names = Object.keys(covers) as Action[];
+  const giving = (licence: string) => names.filter((name) => (grantedBy(name, 'branch', licence) & bits[action]) !== 0);
+  return { all: giving('developer'), asEndUser: giving('end_user') };
+}
+
 /** True when the rights allow the action at the place. */
 export function allows(held: HeldRights, action: Action, where: Where): boolean {
   return (grantedAt(held, where) & bits[action]) !== 0;

@@ -90,7 +90,7 @@ class World {
   }
 
   async call(method: string, path: string, operation: DocumentedOperation): Promise<RecordedExample> {
-    const api = path.endsWith('/deploy') && path.startsWith('/table') ? await this.withoutBranching() : this.api;
+    const api = await this.callerOf(method, path);
     for (let attempt = 1; ; attempt += 1) {
       const parameters = await this.parametersOf(method, path, operation, api);
       const request = await this.requestOf(path, operation);
@@ -109,6 +109,15 @@ class World {
         ...(answer.body === undefined ? {} : { answer: answer.body }),
       };
     }
+  }
+
+  /** The administrator, unless the call is for another plan or would end the access of its user. */
+  private async callerOf(method: string, path: string): Promise<Api> {
+    if (path.endsWith('/deploy') && path.startsWith('/table')) return this.withoutBranching();
+    if (method === 'GET' || !/^\/me(\/|$)/.test(path)) return this.api;
+    const account = await givenAccount();
+    this.ids.current_password = account.admin.password;
+    return account.person();
   }
 
   private async parametersOf(
@@ -147,6 +156,7 @@ class World {
     if (method === 'GET' && !part && resource === 'domains') return this.ids.domain_id as number;
     if (method === 'GET' && !part && resource === 'branches') return this.ids.branch_id as number;
     if (method === 'GET' && /table_definitions$/.test(resource)) return this.ids.table_definition_id as number;
+    if (resource === 'me') return this.sessionOf(api);
     if (method === 'POST' && part === 'restore' && resource === 'table_definitions') return this.removedTable();
     if (part === 'deploy' && resource === 'table_definitions') return new World(api).draft();
     return this.subject(path);
@@ -179,6 +189,8 @@ class World {
       table_definitions: () => this.draft(),
       user_group_assignments: () => this.assignment(),
       user_groups: () => this.made('/user_groups', { user_group: { name: this.name('group') } }),
+      views: () =>
+        this.made('/views', { table_definition_id, view: { name: 'By name', sharing: 'shared', state: {} } }),
       users: () =>
         part === 'refresh_tokens'
           ? this.made('/users', { user: { user_type: 'service', first_name: this.name('service') } })
@@ -281,6 +293,11 @@ class World {
     };
     await this.made('/column_definitions', { table_definition_id: id, column_definition });
     return id;
+  }
+
+  private async sessionOf(api: Api): Promise<number> {
+    const { data } = await api.get<{ data: Made[] }>('/me/sessions');
+    return (data[0] as Made).id;
   }
 
   private async removedTable(): Promise<number> {
@@ -438,7 +455,7 @@ async function callOAuth(
   return { parameters: {}, ...(body ? { request: body } : {}), answer: await answer.json() };
 }
 
-const secretMembers = /^(client_secret|access_token|refresh_token|token)$/;
+const secretMembers = /^(client_secret|access_token|refresh_token|token|current_password)$/;
 
 /** What is secret, or an address of this system, as a stand-in. */
 function masked(example: RecordedExample, baseUrl: string): RecordedExample {

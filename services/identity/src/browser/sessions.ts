@@ -1,5 +1,6 @@
 // Browser sessions. Every browser has a random session id in a cookie; logging in replaces it by
 // one whose digest is stored.
+import { readClientAddress } from '@almanac/service-kit/http/client-address';
 import { type AuditEntry, auditEntry } from '@almanac/service-kit/messaging/audit';
 import type { Request, Response } from 'express';
 import { recordEntries, recordEntry } from '../audit/audit-log.ts';
@@ -13,6 +14,7 @@ import { clearCookie, readCookie, setCookie } from './cookies.ts';
 export type SessionUser = { id: number; account_id: number; email: string };
 
 const deviceSeconds = 180 * 86_400;
+const maxUserAgent = 300;
 
 /** The browser's session id; undefined when the cookie is missing or malformed. */
 export function findSessionId(ctx: IdentityContext, req: Request): string | undefined {
@@ -76,13 +78,23 @@ export async function startSession(
     if (before !== undefined) await tx.session.deleteMany({ where: { digest: digestOf(before) } });
     const expires_at = addSeconds(await databaseNow(tx), ctx.config.sessionSeconds);
     await tx.session.create({
-      data: { digest: digestOf(id), account_id: user.account_id, user_id: user.id, expires_at },
+      data: { digest: digestOf(id), account_id: user.account_id, user_id: user.id, expires_at, ...describe(req) },
     });
     return true;
   });
   if (isStarted) setCookie(ctx, res, 'session', id, ctx.config.sessionSeconds);
   return isStarted;
 }
+
+// What the user recognises the browser by.
+const describe = (req: Request) => ({
+  address: readClientAddress(req),
+  user_agent:
+    req
+      .get('user-agent')
+      ?.replace(/[^\x20-\x7e]/g, '')
+      .slice(0, maxUserAgent) ?? null,
+});
 
 /**
  * Locks a session's row; false when the session has ended. A concurrent end of the session waits.

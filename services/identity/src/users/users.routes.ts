@@ -3,15 +3,14 @@
 import { idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
-import { limits } from '@almanac/service-kit/limits';
-import { atMost, rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { idempotencyKeyHeader } from '../idempotency.ts';
 import { emailSchema } from '../mails/email-address.ts';
 import { passwordLimits } from '../passwords/passwords.ts';
-import { timeSchema } from '../time-schema.ts';
 import { sendInvitation } from './invitations.ts';
+import { personNameSchema } from './person-name.ts';
+import { groupReferenceSchema, userSchema } from './user-schema.ts';
 import {
   createUser,
   deleteUser,
@@ -24,31 +23,7 @@ import {
   userTypes,
 } from './users.ts';
 
-const userSchema = z
-  .object({
-    id: z.int(),
-    first_name: z.string(),
-    last_name: z.string(),
-    email: z.string().meta({ description: 'Empty for a service user.' }),
-    user_type: z.enum(userTypes).meta({ description: 'Extension: `service` for a user that programs act as.' }),
-    license_type: z.enum(licenseTypes),
-    status: z.enum(['invited', 'active', 'suspended']),
-    created_at: timeSchema,
-    updated_at: timeSchema,
-  })
-  .meta({ id: 'User' });
-
-const groupSchema = z.object({ id: z.int(), name: z.string() }).meta({ id: 'UserGroupReference' });
-const userDetailsSchema = userSchema.extend({ user_groups: z.array(groupSchema) }).meta({ id: 'UserDetails' });
-
-// A part of a user's name: may be empty (null means the same) and holds no control character.
-const personNameSchema = z
-  .string()
-  .nullable()
-  .transform((text) => text ?? '')
-  .refine((text) => [...text].length <= limits.nameCodePoints, atMost(limits.nameCodePoints))
-  .refine((text) => !/\p{Cc}/u.test(text), rule('wrong_format', 'holds a control character'))
-  .meta({ type: ['string', 'null'], maxLength: limits.nameCodePoints });
+const userDetailsSchema = userSchema.extend({ user_groups: z.array(groupReferenceSchema) }).meta({ id: 'UserDetails' });
 
 const optional = {
   first_name: personNameSchema.optional(),

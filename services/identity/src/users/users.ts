@@ -210,12 +210,17 @@ type LockedUser = Prisma.userGetPayload<{ select: typeof userColumns }> & { had_
  * Locks a user's row: a concurrent log-in, password link or refresh token runs before or after the
  * whole change.
  */
-export async function lockUser(tx: Transaction, accountId: number, id: number): Promise<LockedUser> {
+export async function lockUser(
+  tx: Transaction,
+  accountId: number,
+  id: number,
+  missing: () => Error = () => notFound('User'),
+): Promise<LockedUser> {
   const [user] = await tx.$queryRaw<LockedUser[]>`
     select id, first_name, last_name, email, user_type, license_type, status, created_at, updated_at,
       password_hash is not null as had_password
     from "user" where id = ${id} and account_id = ${accountId} for no key update`;
-  if (!user) throw notFound('User');
+  if (!user) throw missing();
   return user;
 }
 

@@ -1,5 +1,6 @@
-// The shape of a branch in the answers of other resources.
+// The shapes of a branch in answers.
 import { z } from 'zod';
+import { allowedShape } from '../rights/allowed-actions.ts';
 
 const branchTypeSchema = z.enum(['shared', 'private']);
 
@@ -12,3 +13,17 @@ export const branchReferenceSchema = z
     is_protected: z.boolean(),
   })
   .meta({ id: 'BranchReference' });
+
+export const branchShape = {
+  ...branchReferenceSchema.shape,
+  description: z.string().nullable(),
+  parent_branch_id: z.int().nullable(),
+  owner_id: z.int().nullable(),
+  is_current: z.boolean().meta({ description: 'Whether the calling user works on it.' }),
+  ...allowedShape,
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+};
+export const branchSchema = z
+  .object(branchShape)
+  .meta({ id: 'Branch', description: 'A place to change definitions and rows apart from `main`.' });

@@ -6,32 +6,20 @@ import { z } from 'zod';
 import type { MetadataContext } from '../context.ts';
 import { memberSchema, resourceGroupSchema } from '../groups/resource-groups.ts';
 import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
-import { branchReferenceSchema } from './branch-schema.ts';
+import { includeSchema, withAllowed, withAllowedOnPage } from '../rights/allowed-actions.ts';
+import { judgeBranches } from './branch-actions.ts';
+import { branchReferenceSchema, branchSchema, branchShape } from './branch-schema.ts';
 import {
   branchAttributes,
   branchFilters,
-  createBranch,
   deleteBranch,
   getBranch,
   listBranches,
-  newBranchAttributes,
   setCurrentBranch,
   showBranch,
   updateBranch,
 } from './branches.ts';
 
-const branchShape = {
-  ...branchReferenceSchema.shape,
-  description: z.string().nullable(),
-  parent_branch_id: z.int().nullable(),
-  owner_id: z.int().nullable(),
-  is_current: z.boolean().meta({ description: 'Whether the calling user works on it.' }),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-};
-const branchSchema = z
-  .object(branchShape)
-  .meta({ id: 'Branch', description: 'A place to change definitions and rows apart from `main`.' });
 const branchDetailsSchema = z
   .object({
     ...branchShape,
@@ -55,9 +43,12 @@ const readable = (ctx: MetadataContext): Route[] => [
     path: '/branches',
     summary: 'List branches',
     description: 'The shared branches, and the private ones with a right on them or on one of their tables.',
-    query: listParameters,
+    query: { ...listParameters, include: includeSchema },
     response: pageSchema(branchSchema),
-    handle: async ({ call, query }) => listBranches(ctx, call, readListQuery(query, branchFilters)),
+    handle: async ({ call, query: { include, ...query } }) => {
+      const page = await listBranches(ctx, call, readListQuery(query, branchFilters));
+      return withAllowedOnPage(include, page, (items) => judgeBranches(ctx, call, items));
+    },
   }),
   route({
     ...common,
@@ -66,31 +57,14 @@ const readable = (ctx: MetadataContext): Route[] => [
     summary: 'Show a branch with its parent, owner, user groups and members',
     description: 'Members are those of its user groups.',
     params,
+    query: { include: includeSchema },
     response: branchDetailsSchema,
-    handle: async ({ call, params }) => getBranch(ctx, call, params.id),
+    handle: async ({ call, params, query: { include } }) =>
+      withAllowed(include, await getBranch(ctx, call, params.id), (items) => judgeBranches(ctx, call, items)),
   }),
 ];
 
 const ofUsers = (ctx: MetadataContext): Route[] => [
-  route({
-    ...common,
-    method: 'POST',
-    path: '/branches',
-    summary: 'Create a branch',
-    description:
-      'Its parent is `parent_branch_id`, else the current branch of the user, else `main`. It begins without tables: clone them into it.',
-    example: { branch: { name: 'Summer changes', description: 'Codes of the summer catalogue' } },
-    user: true,
-    branching: true,
-    attributes: newBranchAttributes,
-    status: 201,
-    response: branchSchema,
-    requestHeaders: idempotencyKeyHeader,
-    handle: async ({ call, attributes }) => {
-      const create = () => createBranch(ctx, call, attributes);
-      return idempotent(ctx, call, create, (id) => showBranch(ctx, call, id));
-    },
-  }),
   route({
     ...common,
     method: 'POST',

@@ -163,11 +163,15 @@ async function findCurrentBranchId(ctx: MetadataContext, call: CallContext): Pro
   return (await ctx.prisma.current_branch.findUnique({ where }))?.branch_id;
 }
 
-/** Creates a branch; its parent is the given one, else the one the user works on, else `main`. */
+/**
+ * Creates a branch; its parent is the given one, else the one the user works on, else `main`.
+ * `fill` puts something on it in the same transaction.
+ */
 export async function createBranch(
   ctx: MetadataContext,
   call: CallContext,
   read: () => NewAttributes,
+  fill: (tx: Transaction, branch: StoredBranch) => Promise<void> = async () => {},
 ): Promise<Branch> {
   await requireDevelopSomewhere(ctx, call);
   const { parent_branch_id, ...attributes } = read();
@@ -183,6 +187,7 @@ export async function createBranch(
     const created = await tx.branch.create({ data, select: branchFields });
     await announceBranch(tx, call, 'created', created, call.userId);
     await recordAct(tx, call, createdAct('branch', created));
+    await fill(tx, created);
     return created;
   };
   const branch = await mapUniqueViolation(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
@@ -190,8 +195,11 @@ export async function createBranch(
   return { ...branch, is_current: false };
 }
 
-// A user who may develop anywhere may create a branch; its groups then decide the rights on it.
-async function requireDevelopSomewhere(ctx: MetadataContext, call: CallContext): Promise<void> {
+/**
+ * Throws 403 unless the caller may develop anywhere, which is what a new branch takes; its groups
+ * then decide the rights on it.
+ */
+export async function requireDevelopSomewhere(ctx: MetadataContext, call: CallContext): Promise<void> {
   if (call.userId === undefined) return;
   const { everywhere, domainIds, branchIds } = reachOf(await ctx.rights.get(call), 'develop');
   if (!everywhere && domainIds.length === 0 && branchIds.length === 0)

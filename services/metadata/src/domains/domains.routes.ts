@@ -6,6 +6,8 @@ import { z } from 'zod';
 import type { MetadataContext } from '../context.ts';
 import { resourceGroupSchema } from '../groups/resource-groups.ts';
 import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
+import { allowedShape, includeSchema, withAllowed, withAllowedOnPage } from '../rights/allowed-actions.ts';
+import { judgeDomains } from './domain-actions.ts';
 import {
   createDomain,
   deleteDomain,
@@ -24,6 +26,7 @@ const domainShape = {
   description: z.string().nullable(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
+  ...allowedShape,
 };
 const domainSchema = z.object(domainShape).meta({ id: 'Domain', description: 'A subject that tables belong to.' });
 const domainDetailsSchema = z
@@ -42,9 +45,12 @@ const readable = (ctx: MetadataContext): Route[] => [
     tag: 'Domains',
     summary: 'List domains',
     description: 'Every user of the account sees all domains.',
-    query: listParameters,
+    query: { ...listParameters, include: includeSchema },
     response: pageSchema(domainSchema),
-    handle: async ({ call, query }) => listDomains(ctx, call, readListQuery(query, domainFilters)),
+    handle: async ({ call, query: { include, ...query } }) => {
+      const page = await listDomains(ctx, call, readListQuery(query, domainFilters));
+      return withAllowedOnPage(include, page, (items) => judgeDomains(ctx, call, items));
+    },
   }),
   route({
     method: 'GET',
@@ -53,8 +59,10 @@ const readable = (ctx: MetadataContext): Route[] => [
     summary: 'Show a domain with its user groups and their members',
     description: 'The groups are those that hold a right on the domain itself, such as its editors.',
     params,
+    query: { include: includeSchema },
     response: domainDetailsSchema,
-    handle: async ({ call, params }) => getDomain(ctx, call, params.id),
+    handle: async ({ call, params, query: { include } }) =>
+      withAllowed(include, await getDomain(ctx, call, params.id), (items) => judgeDomains(ctx, call, items)),
   }),
 ];
 

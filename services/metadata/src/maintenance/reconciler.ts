@@ -43,9 +43,16 @@ export async function reconcile(ctx: MetadataContext): Promise<void> {
   await finishRestorations(ctx);
   await dropBranches(ctx);
   await resendBranchTypes(ctx, batchSize);
+  // Saved views wait for a restoration, like the table itself.
   await ctx.prisma.$executeRaw`
-    delete from table_removal where removed_at < now() - make_interval(days => ${restorableDays}::int)
-      and restore_requested_at is null`;
+    with purged as (
+      delete from table_removal where removed_at < now() - make_interval(days => ${restorableDays}::int)
+        and restore_requested_at is null
+      returning table_definition_id as id
+    )
+    delete from saved_view v using purged where v.table_definition_id = purged.id
+      and not exists (select from table_definition t where t.id = purged.id)
+      and not exists (select from deployed_table_definition d where d.id = purged.id)`;
   await sweepAnswers(prismaSql(ctx.prisma));
 }
 

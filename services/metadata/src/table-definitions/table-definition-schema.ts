@@ -2,6 +2,7 @@
 import { idTextSchema } from '@almanac/service-kit/api/input';
 import { z } from 'zod';
 import { branchReferenceSchema } from '../branches/branch-schema.ts';
+import { allowedShape } from '../rights/allowed-actions.ts';
 
 export const definitionShape = {
   id: z.int(),
@@ -32,6 +33,7 @@ export const draftShape = {
     .meta({ description: 'The table whose rows it begins with when it is deployed first.' }),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
+  ...allowedShape,
 };
 export const draftSchema = z
   .object(draftShape)

@@ -8,6 +8,8 @@ import { columnSchema } from '../columns/column-schema.ts';
 import type { MetadataContext } from '../context.ts';
 import { resourceGroupSchema } from '../groups/resource-groups.ts';
 import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
+import { includeSchema, withAllowed, withAllowedOnPage } from '../rights/allowed-actions.ts';
+import { judgeTables } from './table-actions.ts';
 import { cloneTableDefinition } from './table-clone.ts';
 import { draftSchema, draftShape, ofBranch, ofDomain, params, query } from './table-definition-schema.ts';
 import {
@@ -46,10 +48,13 @@ const readable = (ctx: MetadataContext): Route[] => [
     summary: 'List the table definitions one may see, with their domain and branch',
     description:
       'Drafts of all branches one may see, unless `branch_id` names one. What is in service is listed by `GET /deployed_table_definitions`.',
-    query: { ...listParameters, branch_id: ofBranch, domain_id: ofDomain },
+    query: { ...listParameters, branch_id: ofBranch, domain_id: ofDomain, include: includeSchema },
     response: pageSchema(draftSchema),
-    handle: async ({ call, query: { branch_id, domain_id, ...query } }) =>
-      listTableDefinitions(ctx, call, readListQuery(query, definitionFilters), { branch_id, domain_id }),
+    handle: async ({ call, query: { branch_id, domain_id, include, ...query } }) => {
+      const list = readListQuery(query, definitionFilters);
+      const page = await listTableDefinitions(ctx, call, list, { branch_id, domain_id });
+      return withAllowedOnPage(include, page, (items) => judgeTables(ctx, call, items));
+    },
   }),
   route({
     ...common,
@@ -58,9 +63,12 @@ const readable = (ctx: MetadataContext): Route[] => [
     summary: 'Show a table definition with its columns and user groups',
     description: '`{id}` is the numeric id, the UUID, or the key together with `branch_id`.',
     params,
-    query,
+    query: { ...query, include: includeSchema },
     response: definitionDetailsSchema,
-    handle: async ({ call, params, query }) => getTableDefinition(ctx, call, params.id, query.branch_id),
+    handle: async ({ call, params, query: { branch_id, include } }) => {
+      const definition = await getTableDefinition(ctx, call, params.id, branch_id);
+      return withAllowed(include, definition, (items) => judgeTables(ctx, call, items));
+    },
   }),
 ];
 

@@ -52,6 +52,9 @@ export async function deleteDefinition(tx: Transaction, caller: RpcCaller, id: n
   });
   if (!definition) throw notFound('Table definition');
   await deleteDrafts(tx, caller, [id]);
+  // The views of a table in service go on with it.
+  if ((await tx.deployed_table_definition.count({ where: { id, account_id: caller.accountId } })) === 0)
+    await tx.saved_view.deleteMany({ where: { table_definition_id: id, account_id: caller.accountId } });
   await announceDefinition(tx, caller, 'deleted', definition);
   await recordAct(tx, caller, deletedAct('table_definition', auditFacts(definition)));
 }

@@ -1,6 +1,7 @@
 // The shape of a deployment in answers.
 import { z } from 'zod';
 import { branchReferenceSchema } from '../../branches/branch-schema.ts';
+import { allowedShape } from '../../rights/allowed-actions.ts';
 import { type HistoryEntry, historyEntrySchema } from '../change-history.ts';
 import { tableDiffSchema } from '../table-diff.ts';
 import { deploymentStates } from './deployment-states.ts';
@@ -34,6 +35,7 @@ const deploymentShape = {
     .array(z.int())
     .optional()
     .meta({ description: 'Those of `table_definitions` that are taken out of service, when there are any.' }),
+  ...allowedShape,
 };
 
 export const deploymentSummarySchema = z.object(deploymentShape).meta({ id: 'Deployment' });

@@ -9,6 +9,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
+import { includeSchema, withAllowed, withAllowedOnPage } from '../../rights/allowed-actions.ts';
 import { type StepWords, stepRoute } from '../change-steps.ts';
 import { refuseWithDiffs } from '../refusal.ts';
 import { NotReviewed } from '../reviewed-revisions.ts';
@@ -16,7 +17,14 @@ import { tableDiffSchema, violationSchema } from '../table-diff.ts';
 import { answerDeployed, deploy } from './deployment-apply.ts';
 import { createDeployment } from './deployment-proposal.ts';
 import { deploymentSchema, deploymentSummarySchema, refusalShape } from './deployment-schema.ts';
-import { deploymentFilters, deployments, listDeployments, rehearseDeployment, showDeployment } from './deployments.ts';
+import {
+  deploymentFilters,
+  deployments,
+  judgeDeployments,
+  listDeployments,
+  rehearseDeployment,
+  showDeployment,
+} from './deployments.ts';
 
 const params = { id: idTextSchema };
 const common = { tag: 'Deployments', resource: 'deployment', user: true, branching: true } as const;
@@ -35,12 +43,16 @@ const readable = (ctx: MetadataContext): Route[] => [
     description: 'A bare word in `q` searches the comments.',
     query: {
       ...listParameters,
+      include: includeSchema,
       branch_id: idTextSchema.optional().meta({ description: 'Only those of this branch.' }),
     },
     response: pageSchema(deploymentSummarySchema),
     // Deployments have no name: a bare word searches the comments.
-    handle: async ({ call, query: { branch_id, ...query } }) =>
-      listDeployments(ctx, call, readListQuery(query, deploymentFilters, 'comment'), { branch_id }),
+    handle: async ({ call, query: { branch_id, include, ...query } }) => {
+      const list = readListQuery(query, deploymentFilters, 'comment');
+      const page = await listDeployments(ctx, call, list, { branch_id });
+      return withAllowedOnPage(include, page, (items) => judgeDeployments(ctx, call, items));
+    },
   }),
   route({
     ...common,
@@ -50,8 +62,10 @@ const readable = (ctx: MetadataContext): Route[] => [
     description:
       'The diffs are computed at the call, with the statements, the losses and what blocks each table. `revision` names what they were made of.',
     params,
+    query: { include: includeSchema },
     response: deploymentSchema,
-    handle: async ({ call, params }) => showDeployment(ctx, call, params.id),
+    handle: async ({ call, params, query: { include } }) =>
+      withAllowed(include, await showDeployment(ctx, call, params.id), (items) => judgeDeployments(ctx, call, items)),
   }),
 ];
 

@@ -10,18 +10,20 @@ import {
   prismaWhere,
   window,
 } from '@almanac/service-kit/api/list-query';
-import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { type CallContext, requireUser } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
-import { allows, isKnown } from '@almanac/service-kit/rights/rights';
+import { allows, type HeldRights, isKnown } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { branchReferenceFields } from '../../branches/branches.ts';
 import type { MetadataContext } from '../../context.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
+import type { Allowed } from '../../rights/allowed-actions.ts';
 import { placeOf } from '../../rights/place.ts';
 import { readVisibleReach } from '../../rights/visibility.ts';
 import { lockRow, type Transaction } from '../../transaction.ts';
 import { definitionMails, diffContents, type MailContents } from '../approval-mails.ts';
 import { type Actor, isOpen } from '../approval-states.ts';
+import { judgeSteps } from '../change-actions.ts';
 import { listHistory } from '../change-history.ts';
 import { actorWith, type ChangeKind, type StoredStep } from '../change-kind.ts';
 import { requireVisibleChange, visibleDeployments } from '../change-visibility.ts';
@@ -213,6 +215,43 @@ async function actorOf(ctx: MetadataContext, call: CallContext, deployment: Stor
       : allows(held, 'develop', { branchId });
   return actorWith(held, call, { created_by, branchId }, developer);
 }
+
+/** Judges the steps of deployments that the caller sees, with one query for all. */
+export async function judgeDeployments(
+  ctx: MetadataContext,
+  call: CallContext,
+  deployments: DeploymentSummary[],
+): Promise<Allowed[]> {
+  requireUser(call);
+  const [held, tables] = await Promise.all([
+    ctx.rights.get(call),
+    ctx.prisma.deployment_table.findMany({
+      where: {
+        deployment_id: { in: deployments.map(({ id }) => id) },
+        deployment: { account_id: call.accountId },
+      },
+      select: { deployment_id: true, table_definition_id: true, domain_id: true, is_removal: true },
+    }),
+  ]);
+  const domains = new Map(tables.map((table) => [`${table.deployment_id}/${table.table_definition_id}`, table]));
+  return deployments.map((deployment) => {
+    const { branch_id: branchId, created_by, status, branch } = deployment;
+    // As in the kind's own actor: deleted definitions don't count, unless all are.
+    const places = deployment.table_definitions.flatMap(({ id, version }) => {
+      const table = domains.get(`${deployment.id}/${id}`);
+      return table && (version !== null || table.is_removal)
+        ? [{ branchId, domainId: table.domain_id, tableDefinitionId: id }]
+        : [];
+    });
+    const actor = actorWith(held, call, { created_by, branchId }, developsAll(held, places, branchId));
+    return judgeSteps(deploymentMachine, call, { status, isProtected: branch.is_protected }, actor);
+  });
+}
+
+type Place = { branchId: number; domainId: number; tableDefinitionId: number };
+
+const developsAll = (held: HeldRights, places: Place[], branchId: number) =>
+  places.length > 0 ? places.every((place) => allows(held, 'develop', place)) : allows(held, 'develop', { branchId });
 
 async function storeStep(
   tx: Transaction,

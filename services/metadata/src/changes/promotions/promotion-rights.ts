@@ -1,11 +1,16 @@
-// The rights on a promotion: the roles of a user in it, and the right to see its rows.
-import type { CallContext } from '@almanac/service-kit/caller/call-context';
+// The rights on a promotion: the roles of a user in it, the steps they may
+// take, and the right to see its rows.
+import { type CallContext, requireUser } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { allows, type HeldRights, isKnown, refusal } from '@almanac/service-kit/rights/rights';
 import type { MetadataContext } from '../../context.ts';
+import type { Allowed } from '../../rights/allowed-actions.ts';
 import type { Actor } from '../approval-states.ts';
+import { judgeSteps } from '../change-actions.ts';
 import { actorWith } from '../change-kind.ts';
 import type { TablePair } from './comparison/promotion-plan.ts';
+import type { PromotionSummary } from './promotion-schema.ts';
+import { promotionMachine } from './promotion-states.ts';
 
 type Promoted = {
   created_by: number | null;
@@ -23,7 +28,17 @@ export async function actorOf(
   promotion: Promoted,
   held?: HeldRights,
 ): Promise<Actor> {
-  const ids = promotion.tables.flatMap(({ table_definition_id, target_definition_id }) => [
+  const places = await placesOf(ctx, call, promotion.tables);
+  const now = held ?? (await ctx.rights.get(call, { fresh: true }));
+  const branchId = promotion.to_branch_id;
+  if (!places.some(({ targetId }) => isKnown(now, { branchId, tableDefinitionId: targetId ?? undefined })))
+    throw notFound('Promotion');
+  return actorAt(now, call, promotion, places);
+}
+
+// Where the tables of promotions are: in the domains of both sides and in the stored one.
+async function placesOf(ctx: MetadataContext, call: CallContext, tables: Promoted['tables']): Promise<Place[]> {
+  const ids = tables.flatMap(({ table_definition_id, target_definition_id }) => [
     table_definition_id,
     target_definition_id ?? 0,
   ]);
@@ -32,7 +47,7 @@ export async function actorOf(
     select: { id: true, domain_id: true },
   });
   const domains = new Map(definitions.map(({ id, domain_id }) => [id, domain_id]));
-  const places = promotion.tables.map(({ table_definition_id, target_definition_id, domain_id }) => ({
+  return tables.map(({ table_definition_id, target_definition_id, domain_id }) => ({
     targetId: target_definition_id,
     domainIds: [
       domain_id,
@@ -40,11 +55,6 @@ export async function actorOf(
       domains.get(target_definition_id ?? 0) ?? domain_id,
     ],
   }));
-  const now = held ?? (await ctx.rights.get(call, { fresh: true }));
-  const branchId = promotion.to_branch_id;
-  if (!places.some(({ targetId }) => isKnown(now, { branchId, tableDefinitionId: targetId ?? undefined })))
-    throw notFound('Promotion');
-  return actorAt(now, call, promotion, places);
 }
 
 /** The roles of the caller by the locked tables: those that are stored may be out of date. */
@@ -62,7 +72,7 @@ type Place = { targetId: number | null; domainIds: number[] };
 function actorAt(
   held: HeldRights,
   call: CallContext,
-  { created_by, to_branch_id: branchId }: Promoted,
+  { created_by, to_branch_id: branchId }: Pick<Promoted, 'created_by' | 'to_branch_id'>,
   places: Place[],
 ): Actor {
   // A table that moves to another domain needs the right in both, as when a user moves it.
@@ -93,4 +103,29 @@ export async function requireVisibleRows(
     const place = { tableDefinitionId: id, domainId: domain_id, branchId: from_branch_id };
     if (!allows(held, 'view', place)) throw refusal(held, 'view', place, () => notFound('Promotion'));
   }
+}
+
+/** Judges the steps of promotions that the caller sees, with two queries for all. */
+export async function judgePromotions(
+  ctx: MetadataContext,
+  call: CallContext,
+  promotions: PromotionSummary[],
+): Promise<Allowed[]> {
+  requireUser(call);
+  const ids = promotions.map(({ id }) => id);
+  const [held, tables] = await Promise.all([
+    ctx.rights.get(call),
+    ctx.prisma.promotion_table.findMany({
+      where: { promotion_id: { in: ids }, promotion: { account_id: call.accountId } },
+      select: { promotion_id: true, table_definition_id: true, target_definition_id: true, domain_id: true },
+    }),
+  ]);
+  const places = await placesOf(ctx, call, tables);
+  const placed = Map.groupBy(places.keys(), (i) => (tables[i] as (typeof tables)[number]).promotion_id);
+  return promotions.map((promotion) => {
+    const { id, created_by, to_branch_id, status, to_branch } = promotion;
+    const own = (placed.get(id) ?? []).map((i) => places[i] as (typeof places)[number]);
+    const actor = actorAt(held, call, { created_by, to_branch_id }, own);
+    return judgeSteps(promotionMachine, call, { status, isProtected: to_branch.is_protected }, actor);
+  });
 }

@@ -1,6 +1,7 @@
 // The shape of a promotion in answers.
 import { z } from 'zod';
 import { branchReferenceSchema } from '../../branches/branch-schema.ts';
+import { allowedShape } from '../../rights/allowed-actions.ts';
 import { type HistoryEntry, historyEntrySchema } from '../change-history.ts';
 import { conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
 import { promotionStates } from './promotion-states.ts';
@@ -49,6 +50,7 @@ const promotionShape = {
       })
       .meta({ id: 'PromotionTable' }),
   ),
+  ...allowedShape,
 };
 
 export const promotionSummarySchema = z.object(promotionShape).meta({ id: 'Promotion' });

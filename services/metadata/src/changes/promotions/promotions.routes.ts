@@ -10,6 +10,7 @@ import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
+import { includeSchema, withAllowed, withAllowedOnPage } from '../../rights/allowed-actions.ts';
 import { type StepWords, stepRoute } from '../change-steps.ts';
 import { refuseWithDiffs } from '../refusal.ts';
 import { violationSchema } from '../table-diff.ts';
@@ -18,6 +19,7 @@ import { resolutions } from './comparison/table-merge.ts';
 import { answerPromoted, promote } from './promote.ts';
 import { createPromotion } from './promotion-proposal.ts';
 import { rehearsePromotion } from './promotion-rehearsal.ts';
+import { judgePromotions } from './promotion-rights.ts';
 import { mergedRowsSchema, promotionSchema, promotionSummarySchema, refusalShape } from './promotion-schema.ts';
 import { listPromotions, promotionFilters, promotions, showPromotion } from './promotions.ts';
 
@@ -71,13 +73,17 @@ const readable = (ctx: MetadataContext): Route[] => [
     description: 'A bare word in `q` searches the comments.',
     query: {
       ...listParameters,
+      include: includeSchema,
       from_branch_id: idTextSchema.optional().meta({ description: 'Only those from this branch.' }),
       to_branch_id: idTextSchema.optional().meta({ description: 'Only those to this branch.' }),
     },
     response: pageSchema(promotionSummarySchema),
     // Promotions have no name: a bare word searches the comments.
-    handle: async ({ call, query: { from_branch_id, to_branch_id, ...query } }) =>
-      listPromotions(ctx, call, readListQuery(query, promotionFilters, 'comment'), { from_branch_id, to_branch_id }),
+    handle: async ({ call, query: { from_branch_id, to_branch_id, include, ...query } }) => {
+      const list = readListQuery(query, promotionFilters, 'comment');
+      const page = await listPromotions(ctx, call, list, { from_branch_id, to_branch_id });
+      return withAllowedOnPage(include, page, (items) => judgePromotions(ctx, call, items));
+    },
   }),
   route({
     ...common,
@@ -87,8 +93,10 @@ const readable = (ctx: MetadataContext): Route[] => [
     description:
       'The diffs are computed at the call: three ways, between the version that both branches had in common, the source and the target.',
     params,
+    query: { include: includeSchema },
     response: promotionSchema,
-    handle: async ({ call, params }) => showPromotion(ctx, call, params.id),
+    handle: async ({ call, params, query: { include } }) =>
+      withAllowed(include, await showPromotion(ctx, call, params.id), (items) => judgePromotions(ctx, call, items)),
   }),
 ];
 
