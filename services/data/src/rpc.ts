@@ -9,6 +9,7 @@ import type { DataContext } from './context.ts';
 import { applyDeployment, findAppliedDeployment, planDeployment } from './deployments/deployment.ts';
 import { dropBranch, dropTable } from './deployments/removal.ts';
 import { restoreTable } from './deployments/restoration.ts';
+import { setRowPolicies } from './deployments/row-policies.ts';
 import { readTables } from './deployments/wanted-tables.ts';
 import { bulkRead } from './exports/bulk-read.ts';
 import { bulkLoad } from './imports/bulk-load.ts';
@@ -73,8 +74,8 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     DropTable: async (call, { table_definition_id }) => ({
       dropped: await at(call, (ctx) => dropTable(ctx, call, table_definition_id)),
     }),
-    RestoreTable: async (call, { table_definition_id }) => ({
-      restored: await at(call, (ctx) => restoreTable(ctx, call, table_definition_id)),
+    RestoreTable: async (call, { table_definition_id, policy }) => ({
+      restored: await at(call, (ctx) => restoreTable(ctx, call, table_definition_id, policy ?? undefined)),
     }),
     DropBranch: async (call, { branch_id }) => ({
       dropped: await at(call, (ctx) => dropBranch(ctx, call, branch_id)),
@@ -123,7 +124,9 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     ApplyChangeRequest: notYet,
     GetAppliedChangeRequest: notYet,
     DropChangeRequest: notYet,
-    SetRowPolicies: notYet,
+    SetRowPolicies: async (call, { policies }) => ({
+      set: await at(call, (ctx) => setRowPolicies(ctx, call, policies)),
+    }),
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };
 }
