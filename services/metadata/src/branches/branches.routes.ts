@@ -19,12 +19,14 @@ import {
   showBranch,
   updateBranch,
 } from './branches.ts';
+import { branchRowPolicyShape } from './row-policies.ts';
 
 const branchShape = {
   ...branchReferenceSchema.shape,
   description: z.string().nullable(),
   parent_branch_id: z.int().nullable(),
   owner_id: z.int().nullable(),
+  ...branchRowPolicyShape,
   is_current: z.boolean().meta({ description: 'Whether the calling user works on it.' }),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
@@ -117,7 +119,7 @@ const ofOwners = (ctx: MetadataContext): Route[] => [
     path: '/branches/{id}',
     summary: 'Change a branch',
     description:
-      'To protect it or no longer, or to change its type, takes the right `admin` on it and the scope `api:admin`. Its owner may change its type too.',
+      'To protect it or no longer, or to change its type, takes the right `admin` on it and the scope `api:admin`. Its owner may change its type too. How rows change (`row_changes` and its neighbours) is for those with the right `approve` or `admin` on it; until `row_policy_in_force` is true, the change is being made.',
     example: { branch: { description: 'Codes of the summer catalogue' } },
     params,
     attributes: branchAttributes,

@@ -14,9 +14,10 @@ import { requireVisible } from '../rights/visibility.ts';
 import { lockRow, mapUniqueViolation, type Transaction } from '../transaction.ts';
 import {
   announceDefinition,
-  definitionFields,
   nextDefinitionId,
   requireRoom,
+  shownDefinition,
+  storedFields,
   type TableDefinition,
 } from './table-definitions.ts';
 import { isBeingRemoved } from './table-references.ts';
@@ -53,11 +54,11 @@ export async function cloneTableDefinition(
     if (includeData) await requireRows(tx, call, source);
     await copyDefinition(tx, call, source, { id, branchId: targetBranchId, includeData });
     await copyColumns(tx, source, id, targets);
-    const cloned = await tx.table_definition.findUniqueOrThrow({ where: { id }, select: definitionFields });
+    const cloned = await tx.table_definition.findUniqueOrThrow({ where: { id }, select: storedFields });
     await announceDefinition(tx, call, 'cloned', cloned, { source_id: sourceId });
     const where = { table_definition_id: id, account_id: call.accountId };
     const columns = await tx.column_definition.findMany({ where, select: columnFields, orderBy: inOrder });
-    return { ...cloned, column_definitions: columns };
+    return { ...shownDefinition(cloned), column_definitions: columns };
   };
   const taken: Problem = {
     code: 'taken',
