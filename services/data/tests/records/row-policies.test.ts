@@ -21,7 +21,7 @@ const columns: TableInput['columns'] = [
   { name: 'name', length: 20 },
 ];
 
-/** A table with a row of two versions, a live one, and a deleted one, whose changes are proposed. */
+/** A table with a live row of two versions and a deleted one, whose changes are proposed. */
 async function givenProposed(): Promise<{ table: TableInput; ids: number[] }> {
   const { main } = await givenCopy(net, rows);
   const ids = (await net.query(`select svc_sk from b_1.t_${main.id} order by svc_sk`)).map((row) => Number(row.svc_sk));
@@ -148,7 +148,7 @@ describe('imports into such a table', () => {
     expect(await rowsOf(net, table.id)).toEqual({ A: { name: 'Aleph', size: 10 }, C: { name: 'Gamma', size: 3 } });
   });
 
-  it('are loaded for nobody when the policy says so, and the result of an earlier one is answered', async () => {
+  it('are refused to applications too when the policy says so, and the result of an earlier one is answered', async () => {
     const { main } = await givenCopy(net, rows);
     const first = await load(net, main.id, file, { ...options, load_id: `first-${main.id}` });
     await setPolicy(net, main.id, 'request', { machine_imports: false });

@@ -42,13 +42,11 @@ import {
 import {
   branchRowPolicyAttributes,
   isInForce,
-  maySetRowPolicy,
-  requireRowPolicyRight,
+  readSplit,
   rowPolicyChange,
   rowPolicyFields,
   rowPolicyRevisions,
-  splitRowPolicy,
-  tellRowPoliciesSoon,
+  sendRowPoliciesSoon,
 } from './row-policies.ts';
 
 const branchFields = {
@@ -73,10 +71,10 @@ export type Branch = StoredBranch & { is_current: boolean };
 
 function withForce({
   row_policy_revision,
-  told_row_policy_revision,
+  confirmed_row_policy_revision,
   ...branch
 }: Prisma.branchGetPayload<{ select: typeof withRevisions }>): StoredBranch {
-  return { ...branch, row_policy_in_force: isInForce({ row_policy_revision, told_row_policy_revision }) };
+  return { ...branch, row_policy_in_force: isInForce({ row_policy_revision, confirmed_row_policy_revision }) };
 }
 
 /** The fields of a branch in answers of other resources. */
@@ -250,14 +248,8 @@ export async function updateBranch(
   read: () => Attributes,
 ): Promise<Branch> {
   const before = await requireBranch(ctx, call, id);
-  const mayChangePolicy = await maySetRowPolicy(ctx, call, id);
-  if (!mayChangePolicy) await requireOwnerOr(ctx, call, before, 'develop');
-  const attributes = read();
-  const { policy, others } = splitRowPolicy(attributes);
-  const setsPolicy = Object.keys(policy).length > 0;
-  if (setsPolicy) await requireRowPolicyRight(ctx, call, id);
-  if (mayChangePolicy && (!setsPolicy || Object.keys(others).length > 0))
-    await requireOwnerOr(ctx, call, before, 'develop');
+  const requireDevelop = () => requireOwnerOr(ctx, call, before, 'develop');
+  const { policy, others: attributes, setsPolicy } = await readSplit(ctx, call, id, read, requireDevelop);
   const isOwner = call.userId !== undefined && call.userId === before.owner_id;
   if (attributes.is_protected !== undefined || (attributes.branch_type !== undefined && !isOwner)) {
     requireScope(call, 'api:admin');
@@ -283,7 +275,13 @@ export async function updateBranch(
       const now = await tx.branch.findUniqueOrThrow({ where: { id }, select: branchFields });
       const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
       const isOther = Object.entries(policy).some(([name, value]) => now[name as keyof typeof policy] !== value);
-      const data = { ...attributes, ...renamed, ...(isOther && rowPolicyChange), revision: { increment: 1 } };
+      const data = {
+        ...attributes,
+        ...renamed,
+        ...policy,
+        ...(isOther && rowPolicyChange),
+        revision: { increment: 1 },
+      };
       const updated = await tx.branch.update({ where: { id }, data, select: branchFields });
       await announceBranch(tx, call, 'updated', updated);
       await recordAct(tx, call, updatedAct('branch', now, updated));
@@ -292,7 +290,7 @@ export async function updateBranch(
   );
   if (branch.name !== before.name || branch.branch_type !== before.branch_type)
     await ensureResourceGroups(ctx, call, { type: 'branch', id, name: branch.name });
-  const row_policy_in_force = setsPolicy ? await tellRowPoliciesSoon(ctx, call, id) : before.row_policy_in_force;
+  const row_policy_in_force = setsPolicy ? await sendRowPoliciesSoon(ctx, call, id) : before.row_policy_in_force;
   return { ...branch, row_policy_in_force, is_current: id === (await findCurrentBranchId(ctx, call)) };
 }
 

@@ -1,5 +1,5 @@
 // How rows change (design 3.3): directly, or by change requests. A branch has a policy, and a table
-// may differ from it in any part. Data enforces it: a change is stored first and then told to data,
+// may differ from it in any part. Data enforces it: a change is stored first and then sent to data,
 // and it is in force once data has confirmed it.
 
 import { type CallContext, hasScope } from '@almanac/service-kit/caller/call-context';
@@ -35,8 +35,8 @@ export const rowPolicyFields = {
 } as const satisfies Record<keyof RowPolicy, true>;
 
 /** The fields of a branch that say whether data has confirmed its policies. */
-export const rowPolicyRevisions = { row_policy_revision: true, told_row_policy_revision: true } as const;
-type Revisions = { row_policy_revision: number; told_row_policy_revision: number };
+export const rowPolicyRevisions = { row_policy_revision: true, confirmed_row_policy_revision: true } as const;
+type Revisions = { row_policy_revision: number; confirmed_row_policy_revision: number };
 
 const parts = Object.keys(rowPolicyFields) as (keyof RowPolicy)[];
 
@@ -87,17 +87,18 @@ export const branchRowPolicyAttributes = optional(shape);
 /** The same of a table; null: as its branch. */
 export const tableRowPolicyAttributes = optional(ownShape);
 
-/** Splits attributes of a request into those of the policy and the others. */
-export function splitRowPolicy<A extends object>(
-  attributes: A,
-): { policy: Pick<A, keyof RowPolicy & keyof A>; others: Omit<A, keyof RowPolicy> } {
+/** Splits attributes into those of the policy and the others. */
+export function splitRowPolicy<A extends object>(attributes: A): SplitAttributes<A> {
   const given = Object.entries(attributes).filter(([, value]) => value !== undefined);
-  const isPart = ([name]: [string, unknown]) => parts.includes(name as keyof RowPolicy);
   return {
-    policy: Object.fromEntries(given.filter(isPart)) as Pick<A, keyof RowPolicy & keyof A>,
-    others: Object.fromEntries(given.filter((each) => !isPart(each))) as Omit<A, keyof RowPolicy>,
+    policy: Object.fromEntries(given.filter(([name]) => isPart(name))) as SplitAttributes<A>['policy'],
+    others: Object.fromEntries(given.filter(([name]) => !isPart(name))) as SplitAttributes<A>['others'],
   };
 }
+
+type SplitAttributes<A> = { policy: Pick<A, keyof RowPolicy & keyof A>; others: Omit<A, keyof RowPolicy> };
+
+const isPart = (name: string | undefined) => parts.includes(name as keyof RowPolicy);
 
 /** The policy of a table: each part its own, or that of its branch. */
 export function effectiveRowPolicy(table: Partial<OwnRowPolicy>, branch: RowPolicy): RowPolicy {
@@ -106,11 +107,38 @@ export function effectiveRowPolicy(table: Partial<OwnRowPolicy>, branch: RowPoli
 }
 
 /** Whether data has confirmed the policies of the branch as they are stored. */
-export const isInForce = ({ row_policy_revision, told_row_policy_revision }: Revisions): boolean =>
-  row_policy_revision === told_row_policy_revision;
+export const isInForce = ({ row_policy_revision, confirmed_row_policy_revision }: Revisions): boolean =>
+  row_policy_revision === confirmed_row_policy_revision;
 
-/** Whether the caller may seem to change policies on the branch, by what is cached of their rights. */
-export async function maySetRowPolicy(
+/**
+ * Reads the attributes of a change: of the policy for those who may set it, of anything else after
+ * `requireDevelop`. A missing right is reported before problems of attributes that it is for.
+ */
+export async function readSplit<A extends object>(
+  ctx: MetadataContext,
+  call: CallContext,
+  branchId: number,
+  read: () => A,
+  requireDevelop: () => Promise<void>,
+): Promise<SplitAttributes<A> & { setsPolicy: boolean }> {
+  const maySet = await maySetRowPolicy(ctx, call, branchId);
+  if (!maySet) await requireDevelop();
+  let split: SplitAttributes<A>;
+  try {
+    split = splitRowPolicy(read());
+  } catch (error) {
+    const isOfPolicy = error instanceof ServiceError && error.problems.every(({ field }) => isPart(field));
+    if (maySet && !isOfPolicy) await requireDevelop();
+    throw error;
+  }
+  const setsPolicy = Object.keys(split.policy).length > 0;
+  if (setsPolicy) await requireRowPolicyRight(ctx, call, branchId);
+  if (maySet && (!setsPolicy || Object.keys(split.others).length > 0)) await requireDevelop();
+  return { ...split, setsPolicy };
+}
+
+// By cached rights unless `fresh`.
+async function maySetRowPolicy(
   ctx: MetadataContext,
   call: CallContext,
   branchId: number,
@@ -121,8 +149,8 @@ export async function maySetRowPolicy(
   return allows(held, 'approve', { branchId }) || allows(held, 'admin', { branchId });
 }
 
-/** 403 unless the caller may change policies on the branch, by their rights as they are now. */
-export async function requireRowPolicyRight(ctx: MetadataContext, call: CallContext, branchId: number): Promise<void> {
+// By the rights of the caller as they are now.
+async function requireRowPolicyRight(ctx: MetadataContext, call: CallContext, branchId: number): Promise<void> {
   if (await maySetRowPolicy(ctx, call, branchId, { fresh: true })) return;
   const who =
     call.userId === undefined
@@ -143,7 +171,7 @@ export const rowPolicyChange = { row_policy_revision: { increment: 1 } } as cons
  * while a deployment or a restoration on the branch began under earlier ones: the reconciler calls
  * this again.
  */
-export async function tellRowPolicies(ctx: MetadataContext, caller: RpcCaller, branchId: number): Promise<boolean> {
+export async function sendRowPolicies(ctx: MetadataContext, caller: RpcCaller, branchId: number): Promise<boolean> {
   const found = await transact(ctx, (tx) => readRowPolicies(tx, caller, branchId));
   if (!found || isInForce(found.branch)) return true;
   const { policies, isBusy } = found;
@@ -156,20 +184,20 @@ export async function tellRowPolicies(ctx: MetadataContext, caller: RpcCaller, b
     );
   if (isBusy) return false;
   const [branch] = await ctx.prisma.$queryRaw<Revisions[]>`
-    update branch set told_row_policy_revision = greatest(told_row_policy_revision, ${revision}::int)
+    update branch set confirmed_row_policy_revision = greatest(confirmed_row_policy_revision, ${revision}::int)
     where id = ${branchId} and account_id = ${caller.accountId}
-    returning row_policy_revision, told_row_policy_revision`;
+    returning row_policy_revision, confirmed_row_policy_revision`;
   return branch === undefined || isInForce(branch);
 }
 
-type Told = { table_definition_id: number; row_changes: string; machine_imports: boolean };
+type SentPolicy = { table_definition_id: number; row_changes: string; machine_imports: boolean };
 
 // Under the lock of the branch, as deployments and restorations begin: one of them either is seen
 // here, or reads these policies.
 async function readRowPolicies(tx: Transaction, { accountId }: RpcCaller, branchId: number) {
   if (!(await lockRow(tx, 'branch', accountId, branchId))) return undefined;
   const branch = await tx.branch.findUniqueOrThrow({ where: { id: branchId }, select: rowPolicyRevisions });
-  const policies = await tx.$queryRaw<Told[]>`
+  const policies = await tx.$queryRaw<SentPolicy[]>`
     select d.id as table_definition_id, coalesce(t.row_changes, b.row_changes) as row_changes,
       coalesce(t.machine_imports, b.machine_imports) as machine_imports
     from deployed_table_definition d join branch b on b.id = d.branch_id left join table_definition t on t.id = d.id
@@ -181,9 +209,9 @@ async function readRowPolicies(tx: Transaction, { accountId }: RpcCaller, branch
 }
 
 /** The same right after a change; a failure is logged, and the reconciler tries again. */
-export async function tellRowPoliciesSoon(ctx: MetadataContext, caller: RpcCaller, branchId: number): Promise<boolean> {
+export async function sendRowPoliciesSoon(ctx: MetadataContext, caller: RpcCaller, branchId: number): Promise<boolean> {
   try {
-    return await tellRowPolicies(ctx, caller, branchId);
+    return await sendRowPolicies(ctx, caller, branchId);
   } catch (error) {
     ctx.logger.warn({ err: error, branch_id: branchId }, 'data follows the policies of a branch later');
     return false;
@@ -191,10 +219,10 @@ export async function tellRowPoliciesSoon(ctx: MetadataContext, caller: RpcCalle
 }
 
 /** The branches whose policies data has not confirmed. */
-export function listUntoldBranches(
+export function listUnconfirmedPolicies(
   ctx: Pick<MetadataContext, 'prisma'>,
   limit: number,
 ): Promise<{ id: number; account_id: number }[]> {
   return ctx.prisma.$queryRaw`
-    select id, account_id from branch where row_policy_revision <> told_row_policy_revision order by id limit ${limit}::int`;
+    select id, account_id from branch where row_policy_revision <> confirmed_row_policy_revision order by id limit ${limit}::int`;
 }

@@ -1,11 +1,11 @@
 // Finishes work that a crash interrupted: deployments and promotions, removals and restorations of
-// tables, the tables of deleted branches, and policies that data has not confirmed. Every instance runs one; leases and idempotent steps
-// let several run at once.
+// tables, the tables of deleted branches, and policies that data has not confirmed. Every instance
+// runs one; leases and idempotent steps let several run at once.
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { periodic } from '@almanac/service-kit/process/periodic';
 import { dropBranch } from '../branches/branches.ts';
-import { listUntoldBranches, tellRowPolicies } from '../branches/row-policies.ts';
+import { listUnconfirmedPolicies, sendRowPolicies } from '../branches/row-policies.ts';
 import { listExpiredAttempts } from '../changes/attempt-lease.ts';
 import { resumeDeployment } from '../changes/deployments/deployment-apply.ts';
 import { deploymentMachine } from '../changes/deployments/deployment-states.ts';
@@ -37,8 +37,8 @@ export async function reconcile(ctx: MetadataContext): Promise<void> {
   await finishRestorations(ctx);
   await dropBranches(ctx);
   await resendBranchTypes(ctx, batchSize);
-  for (const { id, account_id: accountId } of await listUntoldBranches(ctx, batchSize))
-    await attempt(ctx, { branch_id: id }, () => tellRowPolicies(ctx, { accountId }, id));
+  for (const { id, account_id: accountId } of await listUnconfirmedPolicies(ctx, batchSize))
+    await attempt(ctx, { branch_id: id }, () => sendRowPolicies(ctx, { accountId }, id));
   await ctx.prisma.$executeRaw`
     delete from table_removal where removed_at < now() - make_interval(days => ${restorableDays}::int)
       and restore_requested_at is null`;

@@ -22,15 +22,14 @@ import { type BranchReference, branchReferenceFields, requireBranch } from '../b
 import {
   effectiveRowPolicy,
   isInForce,
-  maySetRowPolicy,
   type RowPolicy,
-  requireRowPolicyRight,
+  readSplit,
   rowPolicyChange,
   rowPolicyFields,
   rowPolicyRevisions,
+  sendRowPoliciesSoon,
   splitRowPolicy,
   tableRowPolicyAttributes,
-  tellRowPoliciesSoon,
 } from '../branches/row-policies.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
 import type { MetadataContext } from '../context.ts';
@@ -77,7 +76,7 @@ export const storedFields = {
 
 type Stored = Prisma.table_definitionGetPayload<{ select: typeof storedFields }>;
 
-/** `row_policy`: how its rows change, by itself or its branch. */
+/** `row_policy`: how its rows change: what it says, else its branch. */
 export type TableDefinition = Omit<Stored, 'branch'> & {
   branch: BranchReference;
   row_policy: RowPolicy & { in_force: boolean };
@@ -338,13 +337,8 @@ export async function updateTableDefinition(
   read: () => Attributes,
 ): Promise<TableDefinition> {
   const { branch_id: branchId } = before;
-  const mayChangePolicy = await maySetRowPolicy(ctx, call, branchId);
-  if (!mayChangePolicy) await requireRight(ctx.rights, call, 'develop', placeOf(before));
-  const { policy, others: attributes } = splitRowPolicy(read());
-  const setsPolicy = Object.keys(policy).length > 0;
-  if (setsPolicy) await requireRowPolicyRight(ctx, call, branchId);
-  if (mayChangePolicy && (!setsPolicy || Object.keys(attributes).length > 0))
-    await requireRight(ctx.rights, call, 'develop', placeOf(before));
+  const requireDevelop = () => requireRight(ctx.rights, call, 'develop', placeOf(before));
+  const { policy, others: attributes, setsPolicy } = await readSplit(ctx, call, branchId, read, requireDevelop);
   if (attributes.domain_id !== undefined && attributes.domain_id !== before.domain_id)
     await requireRight(ctx.rights, call, 'develop', { domainId: attributes.domain_id, branchId });
   const updated = await mapUniqueViolation(nameTaken, () =>
@@ -373,7 +367,7 @@ export async function updateTableDefinition(
   );
   const shown = shownDefinition(updated);
   if (!setsPolicy) return shown;
-  return { ...shown, row_policy: { ...shown.row_policy, in_force: await tellRowPoliciesSoon(ctx, call, branchId) } };
+  return { ...shown, row_policy: { ...shown.row_policy, in_force: await sendRowPoliciesSoon(ctx, call, branchId) } };
 }
 
 const policyOf = ({ id, ...definition }: Stored) => ({ id, ...splitRowPolicy(definition).policy });

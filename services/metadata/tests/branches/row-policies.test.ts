@@ -90,7 +90,7 @@ describe('the policy of a branch', () => {
     expect(await work.admin.post('/branches', { name: 'own', ...own })).toMatchObject({ ...direct, ...own });
   });
 
-  it('is recorded, and a change of nothing is not told to data', async () => {
+  it('is recorded, and a change of nothing is not sent to data', async () => {
     await givenDeployed('Codes');
     const before = calls();
     await setBranch({ row_changes: 'direct', self_approval: false });
@@ -206,6 +206,10 @@ describe('a policy', () => {
     expect((await setTable(id, { comment_required: true, description: 'x' }, work.approver)).status).toBe(403);
     expect((await setTable(id, { description: 'x' }, work.approver)).status).toBe(403);
     expect((await setBranch({}, work.approver)).status).toBe(403);
+    // A missing right is reported before problems of the attributes that it is for.
+    expect((await setBranch({ name: '', required_approvals: 9 }, work.approver)).status).toBe(403);
+    expect((await setTable(id, { name: '', required_approvals: 9 }, work.approver)).status).toBe(403);
+    expect((await setBranch({ required_approvals: 9 }, work.approver)).status).toBe(422);
     expect(await branch()).toMatchObject({ comment_required: false, description: null });
   });
 
@@ -242,11 +246,11 @@ describe('a policy', () => {
     const approver = givenUser(metadata, work.account.id, [['approve', 'account', work.account.id]]);
     const { users } = metadata.neighbours.identity;
     users.set(approver.id, { ...users.get(approver.id), private_branch_ids: [hidden.id] } as never);
-    const stranger = callingAs(metadata, { accountId: work.account.id + 100_000 });
+    const foreigner = callingAs(metadata, { accountId: work.account.id + 100_000 });
     expect((await setBranch({ row_changes: 'request' }, approver)).status).toBe(200);
     expect((await setBranch({ row_changes: 'request' }, approver, hidden.id)).status).toBe(404);
-    expect((await setBranch({ row_changes: 'request' }, stranger)).status).toBe(404);
-    expect((await setBranch({ row_changes: 'request' }, stranger, hidden.id)).status).toBe(404);
+    expect((await setBranch({ row_changes: 'request' }, foreigner)).status).toBe(404);
+    expect((await setBranch({ row_changes: 'request' }, foreigner, hidden.id)).status).toBe(404);
   });
 
   it('is not in force while data is away, and is as soon as it is back', async () => {

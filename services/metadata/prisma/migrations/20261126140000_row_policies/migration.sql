@@ -5,7 +5,7 @@ ADD COLUMN     "self_approval" BOOLEAN NOT NULL DEFAULT false,
 ADD COLUMN     "comment_required" BOOLEAN NOT NULL DEFAULT false,
 ADD COLUMN     "machine_imports" BOOLEAN NOT NULL DEFAULT true,
 ADD COLUMN     "row_policy_revision" INTEGER NOT NULL DEFAULT 0,
-ADD COLUMN     "told_row_policy_revision" INTEGER NOT NULL DEFAULT 0;
+ADD COLUMN     "confirmed_row_policy_revision" INTEGER NOT NULL DEFAULT 0;
 
 ALTER TABLE "table_definition" ADD COLUMN     "row_changes" TEXT,
 ADD COLUMN     "required_approvals" INTEGER,
