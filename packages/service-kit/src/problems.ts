@@ -22,6 +22,7 @@ export const problemCodes = {
   still_referenced: 'something else still refers to it',
   cycle: 'a hierarchy would refer to itself',
   read_only: 'the value or the record is not set this way',
+  proposals_only: 'rows of the table change by change requests alone',
   not_allowed: 'never done, whatever the rights of the caller',
   wrong_state: 'the present state does not allow it',
   version_conflict: 'it has been changed since it was read',

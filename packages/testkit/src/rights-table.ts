@@ -75,6 +75,7 @@ openBranch      y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   
 describeBranch  y  y   | -  -  - | y  -  - | -  |  -  |      y      | - -   -   - -
 ownBranch       y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   - -
 adminBranch     y  -   | -  -  - | -  -  - | -  |  -  |      y      | - -   -   - -
+setRowPolicy    y  -   | -  -  - | -  y  - | -  |  -  |      y      | - -   -   - y
 openImport      y  y   | y  y  - | y  -  y | -  |  -  |      y      | y y   y   y -
 seeDeployments  y  y   | y  y  y | y  y  y | y  |  -  |      p      | y y   y   y y
 propose         y  y   | y  -  - | y  -  - | -  |  -  |      p      | - -   -   - -
@@ -115,6 +116,7 @@ export const rules = {
   describeBranch: { takes: '`develop` on the branch or the account' },
   ownBranch: { takes: '`admin` on the branch or the account, or being its owner with `develop` on it' },
   adminBranch: { takes: '`admin` on the branch or the account' },
+  setRowPolicy: { takes: '`approve` or `admin` on its branch or the account' },
   openImport: {
     takes: '`edit` on the branch, the account, or any domain or table',
     reaches: 'any branch from a domain',
@@ -160,6 +162,12 @@ export type Case = {
 
 const list = (name: RuleName): Case => ({ rule: name, list: true });
 const appoints = 'Where the group may administer or approve anywhere, the token needs the scope `api:admin` besides.';
+
+const rowPolicy: Case = {
+  rule: 'setRowPolicy',
+  when: 'to say how rows change',
+  note: 'To say how rows change (`row_changes` and its neighbours) an application needs the scope `api:admin`.',
+};
 
 const ofDeployed: Case[] = [
   {
@@ -236,6 +244,7 @@ export const operations: Record<string, Case[]> = {
       when: 'to protect it or no longer, or to change its type',
       note: 'To protect it or no longer, or to change its type, the token needs the scope `api:admin` besides. Its owner may change its type too.',
     },
+    rowPolicy,
   ],
   'DELETE /branches/{id}': [
     {
@@ -249,6 +258,7 @@ export const operations: Record<string, Case[]> = {
   'GET /table_definitions/{id}': [{ rule: 'seeTables' }],
   'PATCH /table_definitions/{id}': [
     { rule: 'develop', note: 'To file it under another domain takes the right there as well.' },
+    rowPolicy,
   ],
   'DELETE /table_definitions/{id}': ofDeployed,
   'POST /table_definitions/{id}/clone': [

@@ -17,6 +17,7 @@ import type { DataContext } from './context.ts';
 import { applyDeployment, findAppliedDeployment, planDeployment } from './deployments/deployment.ts';
 import { dropBranch, dropTable } from './deployments/removal.ts';
 import { restoreTable } from './deployments/restoration.ts';
+import { setRowPolicies } from './deployments/row-policies.ts';
 import { readTables } from './deployments/wanted-tables.ts';
 import { bulkRead } from './exports/bulk-read.ts';
 import { bulkLoad } from './imports/bulk-load.ts';
@@ -58,9 +59,6 @@ export function createDataRpc(clusters: Clusters, runtime: ServiceRuntime, port:
   return runtime.rpcServer({ service: 'data', port, callers, handlers: dataHandlers(clusters) });
 }
 
-// The engineers of change requests replace these one by one.
-const notYet = (): Promise<never> => Promise.reject(new Error('not built yet'));
-
 function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
   // The cluster is looked up in the databases: these calls are rare, and some return an empty list
   // instead of an error on another cluster.
@@ -83,8 +81,8 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     DropTable: async (call, { table_definition_id }) => ({
       dropped: await at(call, (ctx) => dropTable(ctx, call, table_definition_id)),
     }),
-    RestoreTable: async (call, { table_definition_id }) => ({
-      restored: await at(call, (ctx) => restoreTable(ctx, call, table_definition_id)),
+    RestoreTable: async (call, { table_definition_id, policy }) => ({
+      restored: await at(call, (ctx) => restoreTable(ctx, call, table_definition_id, policy ?? undefined)),
     }),
     DropBranch: async (call, { branch_id }) => ({
       dropped: await at(call, (ctx) => dropBranch(ctx, call, branch_id)),
@@ -157,7 +155,9 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     DropChangeRequest: async (call, request) => ({
       dropped: await at(call, (ctx) => dropChangeRequest(ctx, call, request)),
     }),
-    SetRowPolicies: notYet,
+    SetRowPolicies: async (call, { policies }) => ({
+      set: await at(call, (ctx) => setRowPolicies(ctx, call, policies)),
+    }),
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };
 }

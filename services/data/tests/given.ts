@@ -161,6 +161,9 @@ export type TableInput = {
   lookup_display_column_id?: number;
   rows_from_table_id?: number;
   rows_asked_by?: number;
+  row_changes?: string;
+  machine_imports?: boolean;
+  row_policy_revision?: number;
 };
 
 /**
@@ -182,6 +185,9 @@ export function wanted(table: TableInput) {
     lookup_display_column_id: table.lookup_display_column_id,
     rows_from_table_id: table.rows_from_table_id,
     rows_asked_by: table.rows_asked_by,
+    row_changes: table.row_changes,
+    machine_imports: table.machine_imports,
+    row_policy_revision: table.row_policy_revision,
     columns: table.columns.map((column, i) => ({
       column_definition_id: table.id * 1000 + i,
       lineage_id: column.lineage_id ?? table.id * 1000 + i + 1,
@@ -217,6 +223,21 @@ export function deploy(
     },
     { deadlineMs: 60_000 },
   );
+}
+
+let policies = 0;
+
+/** Sets how rows of a table change, as metadata does when the policy of its branch has changed. */
+export function setPolicy(
+  net: Pick<DataNet, 'metadata'>,
+  table: number,
+  row_changes: 'direct' | 'request',
+  options: { machine_imports?: boolean; accountId?: number; revision?: number } = {},
+) {
+  policies += 1;
+  const { machine_imports = true, accountId = 1, revision = policies } = options;
+  const policy = { table_definition_id: table, row_changes, machine_imports, revision };
+  return net.metadata.SetRowPolicies({ ...caller, accountId }, { policies: [policy] }, { deadlineMs: 60_000 });
 }
 
 /** The failure of a promise, with its problems. */

@@ -28,6 +28,8 @@ export const givenTable = (columns: Column[], more: Partial<DeployedTable> = {})
   key: 'things',
   name: 'Things',
   load_type: 'manual',
+  row_changes: 'direct',
+  machine_imports: true,
   version: 1,
   revision: 40,
   history_since: 0,

@@ -48,14 +48,7 @@ export const nameTaken: Problem = { code: 'taken', message: 'Name has already be
 // Under `edit` other rows may still start to refer to the row (foreign keys), under `remove` not.
 const strengths = { edit: 'for no key update', remove: 'for update', read: 'for share' } as const;
 type Strength = keyof typeof strengths;
-type Lockable =
-  | 'domain'
-  | 'branch'
-  | 'table_definition'
-  | 'deployment'
-  | 'promotion'
-  | 'change_request'
-  | 'saved_view';
+type Lockable = 'domain' | 'branch' | 'table_definition' | 'deployment' | 'promotion' | 'change_request' | 'saved_view';
 
 /**
  * Locks one row of the account until the transaction ends; false: there is none. Deployments,

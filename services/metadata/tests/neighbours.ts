@@ -31,6 +31,16 @@ export type FakeIdentity = {
 
 type Deployed = WantedTable__Output & { accountId: number };
 
+const rowPolicyOf = ({
+  row_changes,
+  machine_imports,
+  row_policy_revision,
+}: Pick<WantedTable__Output, 'row_changes' | 'machine_imports' | 'row_policy_revision'>) => ({
+  row_changes,
+  machine_imports,
+  row_policy_revision,
+});
+
 /**
  * The state of data. `before` runs inside a call and may throw or wait, `after` runs when the call
  * has had its effect.
@@ -210,7 +220,7 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       const before = state.deployed.get(tableId);
       if (isRemoved && before) state.retired.set(tableId, before);
       if (isRemoved) state.deployed.delete(tableId);
-      else state.deployed.set(tableId, { ...table, accountId });
+      else state.deployed.set(tableId, { ...table, ...(before && rowPolicyOf(before)), accountId });
     }
     state.applied.set(id, diffs);
     state.applications.push(request.deployment_id);
@@ -259,15 +269,36 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       await state.after.DropTable?.();
       return { dropped: mine };
     },
-    RestoreTable: async (call, { table_definition_id }) => {
+    RestoreTable: async (call, { table_definition_id, policy }) => {
       await state.before.RestoreTable?.();
       const table = state.retired.get(table_definition_id);
       if (table?.accountId === call.accountId) {
         state.retired.delete(table_definition_id);
-        state.deployed.set(table_definition_id, table);
+        state.deployed.set(table_definition_id, {
+          ...table,
+          ...(policy && rowPolicyOf({ ...policy, row_policy_revision: policy.revision })),
+        });
       }
       await state.after.RestoreTable?.();
       return { restored: state.deployed.get(table_definition_id)?.accountId === call.accountId };
+    },
+    SetRowPolicies: async (call, { policies }) => {
+      await state.before.SetRowPolicies?.();
+      let set = 0;
+      for (const { table_definition_id, revision, ...policy } of policies) {
+        const table = state.deployed.get(table_definition_id);
+        if (table?.accountId !== call.accountId) continue;
+        set += 1;
+        if (revision > (table.row_policy_revision ?? 0))
+          state.deployed.set(table_definition_id, {
+            ...table,
+            ...policy,
+            table_definition_id,
+            row_policy_revision: revision,
+          });
+      }
+      await state.after.SetRowPolicies?.();
+      return { set };
     },
     DropBranch: async (call, { branch_id }) => {
       await state.before.DropBranch?.();

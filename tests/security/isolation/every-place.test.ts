@@ -142,7 +142,11 @@ const withoutOwn = new Set([
 // The sides of a comparison are looked up like parameters.
 const isSide = (step: string | undefined) => step === 'left' || step === 'right';
 const isNested = ({ place: { where, steps } }: Choice) =>
-  where === 'body' && steps.length > 1 && steps[1] !== '[]' && !objectParameters.has(steps[0] as string) && !isSide(steps[0]);
+  where === 'body' &&
+  steps.length > 1 &&
+  steps[1] !== '[]' &&
+  !objectParameters.has(steps[0] as string) &&
+  !isSide(steps[0]);
 
 /** The answer without the request's own identifiers, which errors repeat. */
 function withoutGiven({ status, text, headers }: RawAnswer, choices: Choice[]) {

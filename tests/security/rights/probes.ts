@@ -182,6 +182,11 @@ export const probes: Record<string, Probe> = {
     200,
     () => ({ is_protected: true }), // as it is
   ),
+  'PATCH /branches/{id} to say how rows change': sends(
+    ({ branchId }) => `/branches/${branchId}`,
+    200,
+    () => ({ row_changes: 'direct' }), // as it is
+  ),
   // `main` can't be deleted, nor can a parent of another branch.
   'DELETE /branches/{id}': reads(({ branchId }) => `/branches/${branchId}`, 422),
 
@@ -196,6 +201,11 @@ export const probes: Record<string, Probe> = {
   ),
   'GET /table_definitions/{id}': reads(({ tableId }) => `/table_definitions/${tableId}`),
   'PATCH /table_definitions/{id}': sends(({ tableId }) => `/table_definitions/${tableId}`, 422, nameless),
+  'PATCH /table_definitions/{id} to say how rows change': sends(
+    ({ tableId }) => `/table_definitions/${tableId}`,
+    200,
+    () => ({ row_changes: null }), // as it is
+  ),
   // Another table refers to it.
   ...onEitherBranch(
     'DELETE /table_definitions/{id}',

@@ -56,14 +56,17 @@ export async function completeMove(
   for (const table of tables) announcer.touch(table);
 }
 
+// What an entry lacks that an instance of the earlier release has read.
+const earlierRelease = { row_changes: 'direct', machine_imports: true, row_policy_revision: 0 };
+
 // Under new revisions: entries that instances have cached from the old cluster are out of date.
 async function insertEntries(sql: Sql, tables: unknown): Promise<DeployedTable[]> {
   const { rows } = await sql(
     `insert into deployed_table select table_of.*
      from jsonb_array_elements($1::jsonb) entry,
-       jsonb_populate_record(null::deployed_table, entry || jsonb_build_object('revision', nextval('deployed_revision'))) table_of
+       jsonb_populate_record(null::deployed_table, $2::jsonb || entry || jsonb_build_object('revision', nextval('deployed_revision'))) table_of
      returning *`,
-    [JSON.stringify(tables)],
+    [JSON.stringify(tables), JSON.stringify(earlierRelease)],
   );
   return rows as DeployedTable[];
 }

@@ -403,12 +403,13 @@ async function keepRetiredColumns(sql: Sql, accountId: number, { change, tables,
 export async function writeEntries(sql: Sql, accountId: number, tables: WantedTable[]): Promise<void> {
   await sql(
     `insert into deployed_table (table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type,
-       version, structure, history_since)
+       version, structure, row_changes, machine_imports, row_policy_revision, history_since)
      select table_definition_id, $1::int, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version, structure,
+       coalesce(row_changes, 'direct'), coalesce(machine_imports, true), coalesce(row_policy_revision, 0),
        coalesce((select removed_at from table_removal r where r.table_definition_id = entry.table_definition_id),
          '0001-01-01T00:00:00Z')
      from jsonb_to_recordset($2::jsonb) as entry (table_definition_id int, branch_id int, domain_id int, lineage_id int, uuid uuid,
-       key text, name text, load_type text, version int, structure jsonb)
+       key text, name text, load_type text, version int, structure jsonb, row_changes text, machine_imports boolean, row_policy_revision bigint)
      on conflict (table_definition_id) do update set domain_id = excluded.domain_id, key = excluded.key, name = excluded.name,
        load_type = excluded.load_type, version = excluded.version, structure = excluded.structure,
        revision = nextval('deployed_revision'), deployed_at = now()

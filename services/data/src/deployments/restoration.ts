@@ -1,5 +1,6 @@
 // Restores a table that was taken out of service a few days ago: the same rows and history, under
 // its own names again.
+import type { RowPolicy__Output } from '@almanac/protos/generated/almanac/data/v1/RowPolicy.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
@@ -16,7 +17,15 @@ import {
   schemaName,
 } from '../sql/identifiers.ts';
 import type { SqlViews } from '../sql-views/sql-views.ts';
-import { type Column, type DeployedTable, type ForeignKey, getColumn, keyColumns } from '../tables/table.ts';
+import { readRowChanges } from '../tables/row-policy.ts';
+import {
+  type Column,
+  type DeployedTable,
+  type ForeignKey,
+  getColumn,
+  keyColumns,
+  type WantedTable,
+} from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
 import { writeEntries } from './deployment.ts';
 import { keptDays, listBranch, setTimeouts } from './removal.ts';
@@ -26,13 +35,19 @@ type Retired = { id: number; entry: DeployedTable };
 
 /**
  * False when there is nothing to restore. 422 when another table has its place, or a table it
- * refers to has changed.
+ * refers to has changed. `policy`: how its rows change from then on; as before without one.
  */
 export function restoreTable(
   { pools, sqlViews }: { pools: Pools; sqlViews: SqlViews },
   call: CallContext,
   tableDefinitionId: number,
+  policy?: RowPolicy__Output,
 ): Promise<boolean> {
+  const own = policy && {
+    row_changes: readRowChanges(policy.row_changes),
+    machine_imports: policy.machine_imports,
+    row_policy_revision: policy.revision,
+  };
   return withTransaction(pools.work, async (sql) => {
     await sql(setTimeouts);
     await requireResident(sql, call);
@@ -45,7 +60,7 @@ export function restoreTable(
     const problems = findProblems(retired.entry, branch);
     if (problems.length > 0) throw validationFailed(problems);
     await sqlViews.replace(sql, [], async () => {
-      await restore(sql, retired, branch);
+      await restore(sql, retired, branch, own);
       return [retired.entry];
     });
     return true;
@@ -100,14 +115,19 @@ function hasSameKey(table: DeployedTable, foreignKey: ForeignKey, target: Deploy
   );
 }
 
-async function restore(sql: Sql, { id, entry }: Retired, branch: DeployedTable[]): Promise<void> {
+async function restore(
+  sql: Sql,
+  { id, entry }: Retired,
+  branch: DeployedTable[],
+  policy: Partial<WantedTable> | undefined,
+): Promise<void> {
   const schema = schemaName(entry.branch_id);
   await sql(`alter table ${schema}.${retiredTableName(id)} rename to ${bareTableName(entry)}`);
   await sql(`alter table ${schema}.${retiredHistoryName(id)} rename to ${bareHistoryName(entry)}`);
   const byLineage = new Map([...branch, entry].map((each) => [each.lineage_id, each]));
   const objects = objectsOf(entry, (lineageId) => byLineage.get(lineageId) as DeployedTable);
   for (const { create } of objects) await makeObject(sql, entry, create);
-  await writeEntries(sql, entry.account_id, [entry]);
+  await writeEntries(sql, entry.account_id, [{ ...entry, ...policy }]);
   await sql(
     'update deployed_table set history_since = to_timestamp($2::float8 / 1000) where table_definition_id = $1::int',
     [entry.table_definition_id, entry.history_since],

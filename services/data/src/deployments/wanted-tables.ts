@@ -4,6 +4,7 @@
 import type { WantedColumn__Output } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
 import { limits } from '@almanac/service-kit/limits';
+import { readRowChanges } from '../tables/row-policy.ts';
 import { type Column, keyColumns, type WantedTable } from '../tables/table.ts';
 import { type DataType, dataTypes, typeOf } from '../values/value-types.ts';
 
@@ -38,6 +39,9 @@ function readWantedTable(table: WantedTable__Output): WantedTable {
     version: table.version,
     rows_from_table_id: table.rows_from_table_id,
     rows_asked_by: table.rows_asked_by,
+    row_changes: table.row_changes ? readRowChanges(table.row_changes) : undefined,
+    machine_imports: table.machine_imports,
+    row_policy_revision: table.row_policy_revision,
     structure: {
       description: table.description,
       lookup_display_column_id: table.lookup_display_column_id ?? null,

@@ -20,6 +20,7 @@ import { tableName } from '../sql/identifiers.ts';
 import type { SqlViews } from '../sql-views/sql-views.ts';
 import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
 import type { TableAccess } from '../tables/open-table.ts';
+import { requireLoadable } from '../tables/row-policy.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import { freshTableRows } from './fresh-table.ts';
@@ -62,8 +63,11 @@ export async function bulkLoad(
   const finished = await findResult(pgSql(parts.pools.rows), call.accountId, options.loadId);
   if (finished) return finished;
   await requireRightToWork(parts, call, 'edit', options.tableDefinitionId);
-  const table = await parts.catalogue.get(call.accountId, { id: options.tableDefinitionId });
   const find = (id: number) => parts.catalogue.read(call.accountId, { id });
+  const table = await find(options.tableDefinitionId);
+  if (!table) throw notDeployed();
+  // Once more when it has the lock of the table (`merge.ts`); here, before the file is staged.
+  if (!options.dryRun) requireLoadable(table, call);
   const targets = await readTargets(table, options, find);
   planLoad(table, options, targets);
   // A lookup reveals which records exist, so it needs `view` on their table.

@@ -10,6 +10,7 @@ import { tableName } from '../sql/identifiers.ts';
 import type { Statement } from '../sql/statement.ts';
 import type { SqlViews } from '../sql-views/sql-views.ts';
 import { catalogueSql, notDeployed } from '../tables/catalogue.ts';
+import { requireLoadable } from '../tables/row-policy.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { type Rejected, rejectRows } from './checks/reject-rows.ts';
 import { keepReferencedKeysSql, linkLiveRowsSql } from './checks/rejected-keys-sql.ts';
@@ -118,6 +119,7 @@ export class Merge {
     await sql(`lock table ${this.staging.target} in ${mode} mode`);
     const table = await this.find(options.tableDefinitionId);
     if (!table) throw notDeployed();
+    if (!options.dryRun) requireLoadable(table, this.call);
     return table;
   }
 

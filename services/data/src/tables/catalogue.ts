@@ -12,7 +12,7 @@ import type { Bind } from '../values/check.ts';
 import type { DeployedTable } from './table.ts';
 
 const columns = `table_definition_id, account_id, branch_id, domain_id, lineage_id, uuid, key, name, load_type, version,
-  revision, (extract(epoch from history_since) * 1000)::bigint as history_since, structure`;
+  row_changes, machine_imports, revision, (extract(epoch from history_since) * 1000)::bigint as history_since, structure`;
 
 class NotDeployed extends ServiceError {
   constructor() {

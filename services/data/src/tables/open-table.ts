@@ -2,11 +2,15 @@
 // of one table (400), and runs the work with it, again while a deployment changes it.
 
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { type Answer, findAnswer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import { hasSqlClass } from '@almanac/service-kit/postgres/errors';
 import type { Action, Rights } from '@almanac/service-kit/rights/rights';
 import { requireSameTable, type TableReference } from '@almanac/service-kit/rights/table-reference';
+import type { Pools } from '../postgres/pools.ts';
 import { type Catalogue, notDeployed } from './catalogue.ts';
+import { isProposedOnly, proposalsOnly } from './row-policy.ts';
 import type { DeployedTable } from './table.ts';
 import { mayReview, maySee, requireRightOn } from './table-rights.ts';
 
@@ -20,6 +24,9 @@ export type TableAccess = {
   rights: Rights;
   usage: { note(table: DeployedTable, call: CallContext, kind: TableUse): void };
 };
+
+/** What opening one to write its rows takes. */
+export type WritingAccess = TableAccess & { pools: Pick<Pools, 'rows'> };
 
 /**
  * The table that a request is about, and how its records are shown: decimals and bigints as
@@ -49,6 +56,12 @@ export type LookupTargets = ReadonlyMap<number, DeployedTable> | undefined;
 /** What the work of a request returns when its statement was for another revision of the table. */
 export const stale = Symbol('stale');
 
+type Work<T> = (
+  table: DeployedTable,
+  targets: LookupTargets,
+  through: ChangeRequestReading | undefined,
+) => Promise<T | typeof stale>;
+
 // Each attempt waits for a running deployment; only a table that is deployed all the time gets this
 // far.
 const maxAttempts = 20;
@@ -57,19 +70,30 @@ const maxAttempts = 20;
  * Runs `work` with the table of a request and the targets of its lookups, once the caller has the
  * right. The entries may come from the cache. When `work` returns `stale`, or fails in a way that
  * an outdated entry explains, the entries are read again, and `work` runs again if they have
- * changed.
+ * changed. To edit a table whose changes are proposed is 422.
  */
-export async function withTable<T>(
-  { catalogue, rights, usage }: TableAccess,
+export function withTable<T>(
+  access: WritingAccess,
+  call: CallContext,
+  request: TableRequest,
+  action: 'edit',
+  work: Work<T>,
+): Promise<T>;
+export function withTable<T>(
+  access: TableAccess,
+  call: CallContext,
+  request: TableRequest,
+  action: Exclude<Action, 'edit'>,
+  work: Work<T>,
+): Promise<T>;
+export async function withTable(
+  access: TableAccess | WritingAccess,
   call: CallContext,
   request: TableRequest,
   action: Action,
-  work: (
-    table: DeployedTable,
-    targets: LookupTargets,
-    through: ChangeRequestReading | undefined,
-  ) => Promise<T | typeof stale>,
-): Promise<T> {
+  work: Work<unknown>,
+): Promise<unknown> {
+  const { catalogue, rights, usage } = access;
   const { accountId } = call;
   const needsTargets = request.includeLookups || request.includeTargets;
   const lookups = needsTargets ? lookupTables : noTables;
@@ -80,6 +104,7 @@ export async function withTable<T>(
     try {
       const through = await requireReading({ rights }, call, action, table, request.through);
       requireSameTable(request, table);
+      if (action === 'edit' && isProposedOnly(table)) return await answerOrRefuse(access as WritingAccess, call);
       const targets = needsTargets ? await visible(rights, call, others) : undefined;
       const result = await (request.exactNumbers
         ? work(exactForm(table), targets && allExact(targets), through)
@@ -142,6 +167,14 @@ export async function repeatWhileStale<T>(
     if (attempt >= maxAttempts) throw new ServiceError('unavailable', 'A table is being deployed; try again.');
     await refresh();
   }
+}
+
+// A repeated request answers what the write did before its table came under the policy. Only work
+// that makes such answers is repeated by a key.
+async function answerOrRefuse({ pools }: WritingAccess, { keyed }: CallContext): Promise<Answer> {
+  const kept = keyed && (await findAnswer(pgSql(pools.rows), keyed));
+  if (!kept) throw proposalsOnly();
+  return kept;
 }
 
 const noTables = (): number[] => [];

@@ -44,8 +44,14 @@ export type Structure = {
   exact_numbers?: true;
 };
 
+/**
+ * How rows of a table change: directly, or by change requests alone. `machine_imports`: then
+ * imports of applications go on.
+ */
+export type RowPolicy = { row_changes: 'direct' | 'request'; machine_imports: boolean };
+
 /** An entry of the catalogue. */
-export type DeployedTable = {
+export type DeployedTable = RowPolicy & {
   table_definition_id: number;
   account_id: number;
   branch_id: number;
@@ -63,7 +69,11 @@ export type DeployedTable = {
 };
 
 /** A table as metadata wants it: its foreign keys are not resolved yet. */
-export type WantedTable = Omit<DeployedTable, 'account_id' | 'revision' | 'history_since'> & {
+export type WantedTable = Omit<DeployedTable, 'account_id' | 'revision' | 'history_since' | keyof RowPolicy> & {
+  /** Of a new table; a deployed one stays under its policy (`row-policies.ts`). */
+  row_changes?: RowPolicy['row_changes'] | undefined;
+  machine_imports?: boolean | undefined;
+  row_policy_revision?: number | undefined;
   /** Of a new table: the deployed table whose rows it starts with. */
   rows_from_table_id?: number | undefined;
   rows_asked_by?: number | undefined;

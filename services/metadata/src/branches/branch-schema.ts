@@ -1,6 +1,7 @@
 // The shapes of a branch in answers.
 import { z } from 'zod';
 import { allowedShape } from '../rights/allowed-actions.ts';
+import { branchRowPolicyShape } from './row-policies.ts';
 
 const branchTypeSchema = z.enum(['shared', 'private']);
 
@@ -19,6 +20,7 @@ export const branchShape = {
   description: z.string().nullable(),
   parent_branch_id: z.int().nullable(),
   owner_id: z.int().nullable(),
+  ...branchRowPolicyShape,
   is_current: z.boolean().meta({ description: 'Whether the calling user works on it.' }),
   ...allowedShape,
   created_at: z.iso.datetime(),

@@ -91,7 +91,7 @@ const ofOwners = (ctx: MetadataContext): Route[] => [
     path: '/branches/{id}',
     summary: 'Change a branch',
     description:
-      'To protect it or no longer, or to change its type, takes the right `admin` on it and the scope `api:admin`. Its owner may change its type too.',
+      'To protect it or no longer, or to change its type, takes the right `admin` on it and the scope `api:admin`. Its owner may change its type too. How rows change (`row_changes` and its neighbours) is for those with the right `approve` or `admin` on it; until `row_policy_in_force` is true, the change is being made.',
     example: { branch: { description: 'Codes of the summer catalogue' } },
     params,
     attributes: branchAttributes,

@@ -39,6 +39,15 @@ import {
   type Transaction,
   transact,
 } from '../transaction.ts';
+import {
+  branchRowPolicyAttributes,
+  isInForce,
+  readSplit,
+  rowPolicyChange,
+  rowPolicyFields,
+  rowPolicyRevisions,
+  sendRowPoliciesSoon,
+} from './row-policies.ts';
 
 const branchFields = {
   id: true,
@@ -49,13 +58,24 @@ const branchFields = {
   is_protected: true,
   parent_branch_id: true,
   owner_id: true,
+  ...rowPolicyFields,
   created_at: true,
   updated_at: true,
 } as const satisfies Prisma.branchSelect;
+const withRevisions = { ...branchFields, ...rowPolicyRevisions } as const satisfies Prisma.branchSelect;
 
-type StoredBranch = Prisma.branchGetPayload<{ select: typeof branchFields }>;
+type BranchFields = Prisma.branchGetPayload<{ select: typeof branchFields }>;
+type StoredBranch = BranchFields & { row_policy_in_force: boolean };
 /** `is_current`: it is the branch that the caller works on. */
 export type Branch = StoredBranch & { is_current: boolean };
+
+function withForce({
+  row_policy_revision,
+  confirmed_row_policy_revision,
+  ...branch
+}: Prisma.branchGetPayload<{ select: typeof withRevisions }>): StoredBranch {
+  return { ...branch, row_policy_in_force: isInForce({ row_policy_revision, confirmed_row_policy_revision }) };
+}
 
 /** The fields of a branch in answers of other resources. */
 export const branchReferenceFields = {
@@ -85,6 +105,7 @@ const changeable = {
   description: descriptionSchema.optional(),
   branch_type: z.enum(['shared', 'private']).optional(),
   is_protected: z.boolean().optional(),
+  ...branchRowPolicyAttributes,
 };
 export const newBranchAttributes = { ...changeable, parent_branch_id: idSchema.nullable().optional() };
 export const branchAttributes = { ...changeable, name: changeable.name.optional() };
@@ -96,12 +117,12 @@ export async function listBranches(ctx: MetadataContext, call: CallContext, list
   const visible = await visibleBranches(ctx, call);
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...visible };
   const [data, total, currentId] = await Promise.all([
-    ctx.prisma.branch.findMany({ where, select: branchFields, orderBy: prismaOrderBy(list), ...window(list) }),
+    ctx.prisma.branch.findMany({ where, select: withRevisions, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.branch.count({ where }),
     findCurrentBranchId(ctx, call),
   ]);
   return page(
-    data.map((branch) => ({ ...branch, is_current: branch.id === currentId })),
+    data.map((branch) => ({ ...withForce(branch), is_current: branch.id === currentId })),
     list,
     total,
   );
@@ -142,13 +163,13 @@ export async function getBranch(ctx: MetadataContext, call: CallContext, id: num
 /** A branch of the account that the caller sees, or 404. */
 export async function requireBranch(ctx: MetadataContext, call: RpcCaller, id: number): Promise<StoredBranch> {
   const where = { id, account_id: call.accountId };
-  const branch = await ctx.prisma.branch.findFirst({ where, select: branchFields });
+  const branch = await ctx.prisma.branch.findFirst({ where, select: withRevisions });
   if (!branch) throw notFound('Branch');
   const isVisible =
     branch.branch_type === 'shared' ||
     (await ctx.prisma.branch.count({ where: { ...where, ...(await visibleBranches(ctx, call)) } })) > 0;
   if (!isVisible) throw notFound('Branch');
-  return branch;
+  return withForce(branch);
 }
 
 /** A branch of the account as the caller sees it, or 404. */
@@ -171,7 +192,7 @@ export async function createBranch(
   ctx: MetadataContext,
   call: CallContext,
   read: () => NewAttributes,
-  fill: (tx: Transaction, branch: StoredBranch) => Promise<void> = async () => {},
+  fill: (tx: Transaction, branch: BranchFields) => Promise<void> = async () => {},
 ): Promise<Branch> {
   await requireDevelopSomewhere(ctx, call);
   const { parent_branch_id, ...attributes } = read();
@@ -192,7 +213,7 @@ export async function createBranch(
   };
   const branch = await mapUniqueViolation(nameTaken, () => transactOnce(ctx, call, create, ({ id }) => id));
   await ensureResourceGroups(ctx, call, { type: 'branch', id: branch.id, name: branch.name, creatorId: call.userId });
-  return { ...branch, is_current: false };
+  return { ...branch, row_policy_in_force: true, is_current: false };
 }
 
 /**
@@ -226,7 +247,7 @@ async function findParentId(
 
 /**
  * Changes a branch. Changing its protection or its type needs `admin` and the scope `api:admin`;
- * its owner may change its type too.
+ * its owner may change its type too. Changing how rows change needs `admin` or `approve`, alone.
  */
 export async function updateBranch(
   ctx: MetadataContext,
@@ -235,8 +256,8 @@ export async function updateBranch(
   read: () => Attributes,
 ): Promise<Branch> {
   const before = await requireBranch(ctx, call, id);
-  await requireOwnerOr(ctx, call, before, 'develop');
-  const attributes = read();
+  const requireDevelop = () => requireOwnerOr(ctx, call, before, 'develop');
+  const { policy, others: attributes, setsPolicy } = await readSplit(ctx, call, id, read, requireDevelop);
   const isOwner = call.userId !== undefined && call.userId === before.owner_id;
   if (attributes.is_protected !== undefined || (attributes.branch_type !== undefined && !isOwner)) {
     requireScope(call, 'api:admin');
@@ -261,7 +282,14 @@ export async function updateBranch(
       if (!(await lockRow(tx, 'branch', call.accountId, id))) throw notFound('Branch');
       const now = await tx.branch.findUniqueOrThrow({ where: { id }, select: branchFields });
       const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
-      const data = { ...attributes, ...renamed, revision: { increment: 1 } };
+      const isOther = Object.entries(policy).some(([name, value]) => now[name as keyof typeof policy] !== value);
+      const data = {
+        ...attributes,
+        ...renamed,
+        ...policy,
+        ...(isOther && rowPolicyChange),
+        revision: { increment: 1 },
+      };
       const updated = await tx.branch.update({ where: { id }, data, select: branchFields });
       await announceBranch(tx, call, 'updated', updated);
       await recordAct(tx, call, updatedAct('branch', now, updated));
@@ -270,7 +298,8 @@ export async function updateBranch(
   );
   if (branch.name !== before.name || branch.branch_type !== before.branch_type)
     await ensureResourceGroups(ctx, call, { type: 'branch', id, name: branch.name });
-  return { ...branch, is_current: id === (await findCurrentBranchId(ctx, call)) };
+  const row_policy_in_force = setsPolicy ? await sendRowPoliciesSoon(ctx, call, id) : before.row_policy_in_force;
+  return { ...branch, row_policy_in_force, is_current: id === (await findCurrentBranchId(ctx, call)) };
 }
 
 async function requireOwnerOr(
@@ -398,7 +427,7 @@ async function announceBranch(
   tx: Transaction,
   caller: RpcCaller,
   event: 'created' | 'updated' | 'deleted',
-  branch: StoredBranch,
+  branch: Pick<BranchFields, 'id' | 'name' | 'branch_type' | 'owner_id'>,
   creatorId?: number,
 ): Promise<void> {
   const { id: branch_id, name, branch_type, owner_id } = branch;

@@ -1,10 +1,11 @@
 // Finishes work that a crash interrupted: deployments, promotions and change requests, removals
-// and restorations of tables, and the tables of deleted branches. Every instance runs one; leases
-// and idempotent steps let several run at once.
+// and restorations of tables, the tables of deleted branches, and policies that data has not
+// confirmed. Every instance runs one; leases and idempotent steps let several run at once.
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { periodic } from '@almanac/service-kit/process/periodic';
 import { dropBranch } from '../branches/branches.ts';
+import { listUnconfirmedPolicies, sendRowPolicies } from '../branches/row-policies.ts';
 import { listExpiredAttempts } from '../changes/attempt-lease.ts';
 import { resumeChangeRequest } from '../changes/change-requests/change-request-apply.ts';
 import { listPendingPhases, reconcilePhase } from '../changes/change-requests/change-request-operations.ts';
@@ -43,6 +44,8 @@ export async function reconcile(ctx: MetadataContext): Promise<void> {
   await finishRestorations(ctx);
   await dropBranches(ctx);
   await resendBranchTypes(ctx, batchSize);
+  for (const { id, account_id: accountId } of await listUnconfirmedPolicies(ctx, batchSize))
+    await attempt(ctx, { branch_id: id }, () => sendRowPolicies(ctx, { accountId }, id));
   // Saved views wait for a restoration, like the table itself.
   await ctx.prisma.$executeRaw`
     with purged as (

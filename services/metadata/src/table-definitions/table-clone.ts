@@ -14,9 +14,10 @@ import { requireVisible } from '../rights/visibility.ts';
 import { lockRow, mapUniqueViolation, type Transaction } from '../transaction.ts';
 import {
   announceDefinition,
-  definitionFields,
   nextDefinitionIds,
   requireRoom,
+  shownDefinition,
+  storedFields,
   type TableDefinition,
 } from './table-definitions.ts';
 import { isBeingRemoved } from './table-references.ts';
@@ -46,10 +47,10 @@ export async function cloneTableDefinition(
   const copy = async (tx: Transaction) => {
     const [id] = await cloneInto(tx, call, [original.id], branch, includeData);
     const where = { id: id as number };
-    const cloned = await tx.table_definition.findUniqueOrThrow({ where, select: definitionFields });
+    const cloned = await tx.table_definition.findUniqueOrThrow({ where, select: storedFields });
     const ofClone = { table_definition_id: cloned.id, account_id: call.accountId };
     const columns = await tx.column_definition.findMany({ where: ofClone, select: columnFields, orderBy: inOrder });
-    return { ...cloned, column_definitions: columns };
+    return { ...shownDefinition(cloned), column_definitions: columns };
   };
   const taken: Problem = {
     code: 'taken',

@@ -2,6 +2,7 @@
 import { idTextSchema } from '@almanac/service-kit/api/input';
 import { z } from 'zod';
 import { branchReferenceSchema } from '../branches/branch-schema.ts';
+import { tableRowPolicyShape } from '../branches/row-policies.ts';
 import { allowedShape } from '../rights/allowed-actions.ts';
 
 export const definitionShape = {
@@ -31,6 +32,7 @@ export const draftShape = {
     .int()
     .nullable()
     .meta({ description: 'The table whose rows it begins with when it is deployed first.' }),
+  ...tableRowPolicyShape,
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
   ...allowedShape,

@@ -104,7 +104,8 @@ const ofDevelopers = (ctx: MetadataContext): Route[] => [
     method: 'PATCH',
     path: '/table_definitions/{id}',
     summary: 'Change a table definition',
-    description: 'Changes the draft. The deployed table stays as it is until the next deployment.',
+    description:
+      'Changes the draft. The deployed table stays as it is until the next deployment; only how its rows change (`row_changes` and its neighbours) changes at once, by those with the right `approve` or `admin` on the branch.',
     example: { table_definition: { description: 'Public holidays by country and year' } },
     params,
     query,

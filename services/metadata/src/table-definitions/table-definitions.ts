@@ -12,12 +12,25 @@ import {
 import { normalizeName } from '@almanac/service-kit/api/names';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound, validationFailed } from '@almanac/service-kit/errors';
+import { updatedAct } from '@almanac/service-kit/messaging/audit';
 import type { Problem } from '@almanac/service-kit/problems';
 import { reachOf, requireRight } from '@almanac/service-kit/rights/rights';
 import type { TableReference } from '@almanac/service-kit/rights/table-reference';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import { z } from 'zod';
-import { branchReferenceFields, requireBranch } from '../branches/branches.ts';
+import { type BranchReference, branchReferenceFields, requireBranch } from '../branches/branches.ts';
+import {
+  effectiveRowPolicy,
+  isInForce,
+  type RowPolicy,
+  readSplit,
+  rowPolicyChange,
+  rowPolicyFields,
+  rowPolicyRevisions,
+  sendRowPoliciesSoon,
+  splitRowPolicy,
+  tableRowPolicyAttributes,
+} from '../branches/row-policies.ts';
 import { type ColumnDefinition, columnFields, inOrder } from '../columns/column-fields.ts';
 import type { MetadataContext } from '../context.ts';
 import { domainReferenceFields } from '../domains/domains.ts';
@@ -26,11 +39,19 @@ import { listResourceGroups, type ResourceGroup } from '../groups/resource-group
 import { transactOnce } from '../requests/idempotency.ts';
 import { placeOf } from '../rights/place.ts';
 import { readVisibleReach, requireVisible, visibleDefinitions } from '../rights/visibility.ts';
-import { announce, lockRow, mapUniqueViolation, nameTaken, type Transaction, transact } from '../transaction.ts';
+import {
+  announce,
+  lockRow,
+  mapUniqueViolation,
+  nameTaken,
+  recordAct,
+  type Transaction,
+  transact,
+} from '../transaction.ts';
 import { readTableHandle } from './table-handle.ts';
 import { deriveKey, tableNameSchema } from './table-names.ts';
 
-export const definitionFields = {
+export const storedFields = {
   id: true,
   uuid: true,
   key: true,
@@ -48,11 +69,25 @@ export const definitionFields = {
   rows_from_id: true,
   created_at: true,
   updated_at: true,
+  ...rowPolicyFields,
   domain: { select: domainReferenceFields },
-  branch: { select: branchReferenceFields },
+  branch: { select: { ...branchReferenceFields, ...rowPolicyFields, ...rowPolicyRevisions } },
 } as const satisfies Prisma.table_definitionSelect;
 
-export type TableDefinition = Prisma.table_definitionGetPayload<{ select: typeof definitionFields }>;
+type Stored = Prisma.table_definitionGetPayload<{ select: typeof storedFields }>;
+
+/** `row_policy`: how its rows change: what it says, else its branch. */
+export type TableDefinition = Omit<Stored, 'branch'> & {
+  branch: BranchReference;
+  row_policy: RowPolicy & { in_force: boolean };
+};
+
+/** A stored definition as answers show it. */
+export function shownDefinition({ branch, ...definition }: Stored): TableDefinition {
+  const { id, name, branch_type, is_default, is_protected } = branch;
+  const row_policy = { ...effectiveRowPolicy(definition, branch), in_force: isInForce(branch) };
+  return { ...definition, branch: { id, name, branch_type, is_default, is_protected }, row_policy };
+}
 
 export const definitionFilters = {
   id: 'integer',
@@ -80,7 +115,12 @@ const optional = {
   lookup_display_column_id: idSchema.nullable().optional(),
 };
 export const newDefinitionAttributes = { name: tableNameSchema, domain_id: idSchema, ...optional };
-export const definitionAttributes = { name: tableNameSchema.optional(), domain_id: idSchema.optional(), ...optional };
+export const definitionAttributes = {
+  name: tableNameSchema.optional(),
+  domain_id: idSchema.optional(),
+  ...optional,
+  ...tableRowPolicyAttributes,
+};
 type NewAttributes = z.infer<z.ZodObject<typeof newDefinitionAttributes>>;
 type Attributes = z.infer<z.ZodObject<typeof definitionAttributes>>;
 
@@ -101,13 +141,13 @@ export async function listTableDefinitions(
   const [data, total] = await Promise.all([
     ctx.prisma.table_definition.findMany({
       where,
-      select: definitionFields,
+      select: storedFields,
       orderBy: prismaOrderBy(list),
       ...window(list),
     }),
     ctx.prisma.table_definition.count({ where }),
   ]);
-  return page(data, list, total);
+  return page(data.map(shownDefinition), list, total);
 }
 
 /** A definition of the account by any of its handles, or 404. */
@@ -138,9 +178,9 @@ async function requireDefinition(
   handle: Prisma.table_definitionWhereInput,
 ): Promise<TableDefinition> {
   const where = { ...handle, account_id: call.accountId };
-  const definition = await ctx.prisma.table_definition.findFirst({ where, select: definitionFields });
+  const definition = await ctx.prisma.table_definition.findFirst({ where, select: storedFields });
   if (!definition) throw notFound('Table definition');
-  return definition;
+  return shownDefinition(definition);
 }
 
 /** A definition that the caller sees. */
@@ -211,10 +251,10 @@ export async function createTableDefinition(
         creator_id: call.userId ?? null,
         ...attributes,
       },
-      select: definitionFields,
+      select: storedFields,
     });
     await announceDefinition(tx, call, 'created', created);
-    return created;
+    return shownDefinition(created);
   };
   // A table keeps the key of its first name, and different names may lead to the same key.
   const taken = async () => {
@@ -286,36 +326,51 @@ export async function nextDefinitionIds(tx: Transaction, count: number): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Changes a draft; the deployed table stays as it is until the next deployment. */
+/**
+ * Changes a draft; the deployed table stays as it is until the next deployment, but for how its
+ * rows change, which needs `admin` or `approve` on the branch, alone.
+ */
 export async function updateTableDefinition(
   ctx: MetadataContext,
   call: CallContext,
   before: TableDefinition,
   read: () => Attributes,
 ): Promise<TableDefinition> {
-  await requireRight(ctx.rights, call, 'develop', placeOf(before));
-  const attributes = read();
+  const { branch_id: branchId } = before;
+  const requireDevelop = () => requireRight(ctx.rights, call, 'develop', placeOf(before));
+  const { policy, others: attributes, setsPolicy } = await readSplit(ctx, call, branchId, read, requireDevelop);
   if (attributes.domain_id !== undefined && attributes.domain_id !== before.domain_id)
-    await requireRight(ctx.rights, call, 'develop', { domainId: attributes.domain_id, branchId: before.branch_id });
-  return mapUniqueViolation(nameTaken, () =>
+    await requireRight(ctx.rights, call, 'develop', { domainId: attributes.domain_id, branchId });
+  const updated = await mapUniqueViolation(nameTaken, () =>
     transact(ctx, async (tx) => {
+      if (setsPolicy && !(await lockRow(tx, 'branch', call.accountId, branchId))) throw notFound('Table definition');
       if (!(await lockRow(tx, 'table_definition', call.accountId, before.id))) throw notFound('Table definition');
-      const now = await tx.table_definition.findUniqueOrThrow({ where: { id: before.id }, select: definitionFields });
+      const now = await tx.table_definition.findUniqueOrThrow({ where: { id: before.id }, select: storedFields });
       await refuseBrokenLinks(tx, call, before.id, attributes);
       const changes = changesOf(now, attributes);
-      if (Object.keys(changes).length === 0) return now;
+      const policyChanges = changesOf(now, policy);
+      const changesPolicy = Object.keys(policyChanges).length > 0;
+      const changesDraft = Object.keys(changes).length > 0;
+      if (!changesDraft && !changesPolicy) return now;
+      if (changesPolicy) await tx.branch.update({ where: { id: branchId }, data: rowPolicyChange });
       const renamed = attributes.name === undefined ? {} : { name_key: normalizeName(attributes.name) };
       const updated = await tx.table_definition.update({
         where: { id: before.id },
-        data: { ...changes, ...renamed, ...draftChange },
-        select: definitionFields,
+        data: { ...changes, ...renamed, ...(changesDraft && draftChange), ...policyChanges },
+        select: storedFields,
       });
       if (changes.domain_id !== undefined) await moveChangesToDomain(tx, before.id, changes.domain_id);
       await announceDefinition(tx, call, 'updated', updated);
+      if (changesPolicy) await recordAct(tx, call, updatedAct('table_definition', policyOf(now), policyOf(updated)));
       return updated;
     }),
   );
+  const shown = shownDefinition(updated);
+  if (!setsPolicy) return shown;
+  return { ...shown, row_policy: { ...shown.row_policy, in_force: await sendRowPoliciesSoon(ctx, call, branchId) } };
 }
+
+const policyOf = ({ id, ...definition }: Stored) => ({ id, ...splitRowPolicy(definition).policy });
 
 /**
  * Moves the tables of deployments and promotions to the new domain of a definition: the domain
@@ -342,11 +397,11 @@ async function refuseBrokenLinks(tx: Transaction, call: CallContext, id: number,
   if (problems.length > 0) throw validationFailed(problems);
 }
 
-function changesOf(now: TableDefinition, given: Attributes): Attributes {
+function changesOf<A extends Attributes>(now: Stored, given: A): A {
   const changed = Object.entries(given).filter(
     ([name, value]) => value !== undefined && value !== now[name as keyof Attributes],
   );
-  return Object.fromEntries(changed);
+  return Object.fromEntries(changed) as A;
 }
 
 /** Announces an event of a definition. */

@@ -8,6 +8,12 @@ import { notFound, validationFailed } from '@almanac/service-kit/errors';
 import type { Problem } from '@almanac/service-kit/problems';
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
+import {
+  effectiveRowPolicy,
+  type OwnRowPolicy,
+  rowPolicyFields,
+  rowPolicyRevisions,
+} from '../branches/row-policies.ts';
 import type { MetadataContext } from '../context.ts';
 import type { column_definition, deployed_table_definition, table_definition } from '../generated/prisma/client.ts';
 import { releaseKey, transactOnce } from '../requests/idempotency.ts';
@@ -148,13 +154,13 @@ export async function finishRestoration(ctx: MetadataContext, caller: RpcCaller,
     where: { ...where, restore_requested_at: { not: null } },
   });
   if (!removal) return; // another process has finished it
-  const { deployed } = removal as unknown as Removed;
+  const { definition, deployed } = removal as unknown as Removed;
   const cleared = { restore_requested_at: null, ...restorationRequester(noRequester) };
   const clearRequest = async () => {
     await ctx.prisma.table_removal.updateMany({ where, data: cleared });
     await releaseKey(ctx, caller);
   };
-  if (deployed) await undoOnRefusal(clearRequest, () => restoreInData(ctx, caller, table.id));
+  if (deployed) await undoOnRefusal(clearRequest, () => restoreInData(ctx, caller, table, definition ?? {}));
   await undoOnRefusal(
     async () => {
       if (deployed) await ctx.data.DropTable(caller, { table_definition_id: table.id }, { deadlineMs: 60_000 });
@@ -174,8 +180,20 @@ async function undoOnRefusal(undo: () => Promise<unknown>, work: () => Promise<v
   }
 }
 
-async function restoreInData(ctx: MetadataContext, caller: RpcCaller, id: number): Promise<void> {
-  const { restored } = await ctx.data.RestoreTable(caller, { table_definition_id: id }, { deadlineMs: 60_000 });
+// A change of the policies since then is not in force before the restoration has ended.
+async function restoreInData(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  { id, branch_id }: Table,
+  own: Partial<OwnRowPolicy>,
+): Promise<void> {
+  const where = { id: branch_id, account_id: caller.accountId };
+  const branch = await ctx.prisma.branch.findFirst({ where, select: { ...rowPolicyFields, ...rowPolicyRevisions } });
+  if (!branch) throw notFound('Table definition');
+  const { row_changes, machine_imports } = effectiveRowPolicy(own, branch);
+  const policy = { table_definition_id: id, row_changes, machine_imports, revision: branch.row_policy_revision };
+  const request = { table_definition_id: id, policy };
+  const { restored } = await ctx.data.RestoreTable(caller, request, { deadlineMs: 60_000 });
   if (!restored) throw validationFailed({ code: 'wrong_state', message: 'The rows of the table are no longer kept' });
 }
 

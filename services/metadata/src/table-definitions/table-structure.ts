@@ -1,5 +1,6 @@
 // A definition with its columns as one value that compares across branches: references are keys and
 // lineages, never ids.
+import { rowPolicyFields } from '../branches/row-policies.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 
 /** The query for everything of a definition that a deployment or a clone needs. */
@@ -9,6 +10,7 @@ export const fullDefinition = {
       include: { foreign_key_table: { select: { id: true, key: true } } },
       orderBy: [{ position: 'asc' }, { id: 'asc' }],
     },
+    branch: { select: { ...rowPolicyFields, row_policy_revision: true } },
   },
 } as const satisfies Prisma.table_definitionDefaultArgs;
 export type FullDefinition = Prisma.table_definitionGetPayload<typeof fullDefinition>;

@@ -1,6 +1,7 @@
 // The tables of an attempt: made from drafts, sent to data, and stored as deployed at the end.
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
 import { validationFailed } from '@almanac/service-kit/errors';
+import { effectiveRowPolicy } from '../../branches/row-policies.ts';
 import { columnMessage } from '../../columns/column-message.ts';
 import type { DataType } from '../../columns/column-values.ts';
 import type { DeployedColumn } from '../../deployed-table-definitions/deployed-table-definitions.ts';
@@ -48,6 +49,7 @@ export function describeMissingTables(named: Named[], found: Pick<WantedTable, '
 
 /** A draft as data is asked to make it. */
 export function toWantedTable(definition: FullDefinition): WantedTable {
+  const { row_changes, machine_imports } = effectiveRowPolicy(definition, definition.branch);
   return {
     table_definition_id: definition.id,
     lineage_id: definition.lineage_id,
@@ -62,6 +64,9 @@ export function toWantedTable(definition: FullDefinition): WantedTable {
     lookup_display_column_id: definition.lookup_display_column_id ?? undefined,
     rows_from_table_id: definition.rows_from_id ?? undefined,
     rows_asked_by: definition.rows_asked_by ?? undefined,
+    row_changes,
+    machine_imports,
+    row_policy_revision: definition.branch.row_policy_revision,
     columns: definition.columns.map((column) => ({
       column_definition_id: column.id,
       lineage_id: column.lineage_id,
