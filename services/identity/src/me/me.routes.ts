@@ -166,7 +166,10 @@ const ofSessions = (ctx: IdentityContext): Route[] => [
     description: 'Tokens that applications hold go on; `/oauth/applications` withdraws them.',
     user: true,
     status: 204,
-    handle: ({ call }) => endOwnSessions(ctx, call),
+    handle: async ({ call, body }) => {
+      body(); // a caller who sends members may mean one session by them
+      await endOwnSessions(ctx, call);
+    },
   }),
   route({
     ...common,

@@ -146,6 +146,8 @@ describe('own sessions', () => {
     expect((await person.call('DELETE', `/me/sessions/${first.id}`)).status).toBe(204);
     expect([await isLoggedIn(0), await isLoggedIn(1), await isLoggedIn(2)]).toEqual([false, true, true]);
     expect((await person.call('DELETE', `/me/sessions/${first.id}`)).status).toBe(404);
+    expect((await person.call('DELETE', '/me/sessions', { id: first.id })).status).toBe(400);
+    expect([await isLoggedIn(1), await isLoggedIn(2)]).toEqual([true, true]);
     expect((await person.call('DELETE', '/me/sessions')).status).toBe(204);
     expect([await isLoggedIn(1), await isLoggedIn(2)]).toEqual([false, false]);
     expect((await person.call('DELETE', '/me/sessions')).status).toBe(204);

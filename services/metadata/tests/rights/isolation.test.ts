@@ -36,6 +36,8 @@ beforeAll(async () => {
   const open = await theirs.admin.post('/deployments', on);
   const branch = await theirs.admin.post('/branches', { name: 'feature' });
   const between = { from_branch_id: theirs.mainId, to_branch_id: branch.id };
+  const view = { name: 'By code', sharing: 'shared', state: {} };
+  const saved = await theirs.admin.post('/views', { table_definition_id: table.id, view });
   const promotion = await theirs.admin.post('/promotions', { ...between, table_definition_ids: [table.id] });
   their = {
     domains: theirs.domainId,
@@ -45,6 +47,7 @@ beforeAll(async () => {
     deployed_table_definitions: table.id,
     deployments: open.id,
     promotions: promotion.id,
+    views: saved.id,
   };
 });
 afterAll(() => metadata.stop());
@@ -53,7 +56,7 @@ async function everythingOfTheirs(): Promise<string> {
   const parts = await Promise.all(
     Object.entries(their).flatMap(([resource, id]) => [
       theirs.admin.get(`/${resource}/${id}`),
-      resource === 'column_definitions' ? undefined : theirs.admin.get(`/${resource}`),
+      resource === 'column_definitions' || resource === 'views' ? undefined : theirs.admin.get(`/${resource}`),
     ]),
   );
   return JSON.stringify(parts);
