@@ -42,6 +42,16 @@ const proposed = async () => {
 };
 const promotion = async () => work.propose(work.creator, (await work.onFeature('Codes')).id);
 
+/** A change request of one operation, in the state that a step takes. */
+const changeRequest = async (step: string) => {
+  const { id: tableId } = await work.table('Codes');
+  await deploy(tableId);
+  const { id } = await work.creator.post('/change_requests', { branch_id: work.account.mainId, title: 'Rows' });
+  metadata.neighbours.data.changeRequests.propose(id, tableId, ['create']);
+  if (step === 'send_request' || step === 'cancel') return work.admin.get(`/change_requests/${id}`);
+  return work.creator.post(`/change_requests/${id}/send_request`);
+};
+
 type Case = { path: string; body?: object; other?: object; user?: Api; effects: () => Promise<number> };
 
 // `effects` counts what the request has stored; `other` is another request to the same address.
@@ -126,6 +136,29 @@ const cases: Record<string, () => Promise<Case>> = {
       },
     ]),
   ),
+  'create a change request': async () => ({
+    path: '/change_requests',
+    body: { branch_id: work.account.mainId, title: 'Rows' },
+    other: { branch_id: work.account.mainId, title: 'Others' },
+    effects: mine('change_request'),
+  }),
+  ...Object.fromEntries(
+    ['send_request', 'withdraw', 'request_changes', 'approve', 'reject', 'cancel', 'apply'].map((step) => [
+      `${step} a change request`,
+      async () => {
+        const { id, revision } = await changeRequest(step);
+        const isDecision = step === 'approve' || step === 'apply';
+        const body = { comment: 'once', ...(isDecision ? { revision } : {}) };
+        const user = ['send_request', 'withdraw', 'cancel'].includes(step) ? work.creator : work.approver;
+        return { path: `/change_requests/${id}/${step}`, body, user, effects: actionsOf('change_request', id) };
+      },
+    ]),
+  ),
+  'comment on a change request': async () => {
+    const { id } = await changeRequest('send_request');
+    const effects = () => count('change_request_comment', 'change_request_id = $1', id);
+    return { path: `/change_requests/${id}/comments`, body: { body: 'once' }, other: { body: 'twice' }, effects };
+  },
 };
 
 describe('a repeated request', () => {
