@@ -59,11 +59,9 @@ export const changeOperationSchema = z
     changed_columns: z.array(z.string()).meta({ description: 'Those whose proposed value is not the one of `base`.' }),
     conflict: z
       .object({
-        row: z
-          .boolean()
-          .meta({
-            description: 'The row is missing or deleted, or has changed since it was to be deleted or restored.',
-          }),
+        row: z.boolean().meta({
+          description: 'The row is missing or deleted, or has changed since it was to be deleted or restored.',
+        }),
         columns: z.record(
           z.string(),
           z.object({ base: z.unknown(), proposed: z.unknown(), current: z.unknown() }).meta({ id: 'CellConflict' }),
