@@ -104,8 +104,8 @@ describe('an identifier of another account', () => {
     const batch = 'POST /table_data/batch';
     const undo = 'POST /table_data/undo';
     const endings = /^DELETE|\/(remove|complete|upload_complete|delete_records|regenerate_secret)$/;
-    // An undo deletes the row that its request created. Calls that end something come last, those on
-    // inner resources before those on outer ones.
+    // An undo deletes the row that its request created. Calls that end something come last, those
+    // on inner resources before those on outer ones.
     const rank = ({ name, operation }: { name: string; operation: Operation }) =>
       endings.test(name) ? 1 / operation.path.length : name === batch ? 1e-6 : name === undo ? 2e-6 : 0;
     const inOrder = [...withTries].sort((a, b) => rank(a) - rank(b));

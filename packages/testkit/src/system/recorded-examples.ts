@@ -55,6 +55,8 @@ class World {
   private readonly api: Api;
   /** The application of the account, which proposes what a person decides. */
   private readonly machine: Api;
+  /** Of the operation that was proposed last. */
+  private operation = 0;
   /** Of the change request that was made last. */
   private revision = '';
   /** By the name of the member of a body that holds it. */
@@ -144,6 +146,9 @@ class World {
     if (!template) return undefined;
     const filled = await this.fill(template, path);
     if (isDecision(path)) return { ...filled, revision: this.revision };
+    if (path === '/change_requests/{id}/operations/remove') return { ids: [this.operation] };
+    if (path === '/change_requests/{id}/decisions' || path === '/change_requests/{id}/resolutions')
+      return this.ofOperation(template);
     if (path === '/table_data/undo') return { ...filled, request_id: await this.requestOfRow(await this.row()) };
     if (path !== '/promotions') return filled;
     // What is promoted has to be on the branch that it comes from.
@@ -350,10 +355,23 @@ class World {
     return this.made('/promotions', { from_branch_id, to_branch_id: this.ids.branch_id, table_definition_ids });
   }
 
+  /** The body of a call on operations, with the one that was made last. */
+  private ofOperation(template: Body): Body {
+    const filled = Object.entries(template).map(([name, items]) => {
+      const named = (items as Body[]).map((item) =>
+        'operation_ids' in item
+          ? { ...item, operation_ids: [this.operation] }
+          : { ...item, operation_id: this.operation },
+      );
+      return [name, named];
+    });
+    return Object.fromEntries(filled);
+  }
+
   /** With an operation, in the state that the step takes; applications propose what is decided. */
   private async changeRequest(step = ''): Promise<number> {
     const { branch_id, table_definition_id } = this.ids;
-    const isDecided = ['request_changes', 'approve', 'reject', 'apply'].includes(step);
+    const isDecided = ['request_changes', 'approve', 'reject', 'apply', 'decisions'].includes(step);
     const proposer = isDecided ? this.machine : this.api;
     const { id } = await proposer.post<Made>('/change_requests', { branch_id, title: 'Monthly correction' });
     const count = this.used.get('request') ?? 0;
@@ -361,8 +379,11 @@ class World {
     // User-assigned codes of ISO 3166-1, as those of rows.
     const letter = String.fromCharCode(65 + count);
     const record = { alpha2: `Q${letter}`, alpha3: `QQ${letter}`, numeric_code: String(870 + count), name: 'Utopia' };
-    const operations = [{ operation: 'create', record }];
-    await proposer.post(`/change_requests/${id}/operations`, { table_definition_id, operations });
+    const changed = async () => ({ operation: 'update', id: await this.row(), record: { name: 'Utopia' }, version: 1 });
+    const operations = [step === 'resolutions' ? await changed() : { operation: 'create', record }];
+    const path = `/change_requests/${id}/operations`;
+    const added = await proposer.post<{ operations: Made[] }>(path, { table_definition_id, operations });
+    this.operation = (added.operations[0] as Made).id;
     if (isDecided || step === 'withdraw') await proposer.post(`/change_requests/${id}/send_request`, {});
     this.revision = (await this.api.get<{ revision: string }>(`/change_requests/${id}`)).revision;
     return id;
