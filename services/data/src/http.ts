@@ -5,6 +5,7 @@ import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
+import { rehearsalRoutes } from './api/change-request-rehearsal.routes.ts';
 import { changeRequestRoutes } from './api/change-requests.routes.ts';
 import { tableDataRoutes } from './api/table-data.routes.ts';
 import { openReading } from './change-requests/visibility.ts';
@@ -16,6 +17,7 @@ export function dataRoutes(ctx: DataContext): Route[] {
   return [
     ...tableDataRoutes(ctx, { openReading: (call, id) => openReading(ctx, call, id) }),
     ...changeRequestRoutes(ctx),
+    ...rehearsalRoutes(ctx),
   ];
 }
 

@@ -3,6 +3,8 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
+import { applyChangeRequest, getAppliedChangeRequest } from './change-requests/application/application.ts';
+import { appliedMessage } from './change-requests/application/application-result.ts';
 import {
   dropChangeRequest,
   openChangeRequest,
@@ -131,8 +133,21 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     SummarizeChangeRequests: async (call, request) => ({
       summaries: await at(call, (ctx) => summarizeChangeRequests(ctx, call, request)),
     }),
-    ApplyChangeRequest: notYet,
-    GetAppliedChangeRequest: notYet,
+    ApplyChangeRequest: (call, request, signal) => {
+      const application = {
+        applyId: request.apply_id,
+        changeRequestId: request.change_request_id,
+        revision: request.revision,
+        requestedBy: request.requested_by,
+        approvedBy: request.approved_by,
+        restRequestId: request.rest_request_id,
+      };
+      return at(call, (ctx) =>
+        ctx.limiters.work.run(call.accountId, signal, () => applyChangeRequest(ctx, call, application)),
+      ).then(appliedMessage);
+    },
+    GetAppliedChangeRequest: async (call, { apply_id }) =>
+      appliedMessage(await at(call, (ctx) => getAppliedChangeRequest(ctx, call, apply_id))),
     DropChangeRequest: async (call, request) => ({
       dropped: await at(call, (ctx) => dropChangeRequest(ctx, call, request)),
     }),

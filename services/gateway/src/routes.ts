@@ -48,6 +48,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /change_requests/{id}/operations/remove': {},
     'POST /change_requests/{id}/decisions': {},
     'POST /change_requests/{id}/resolutions': {},
+    'POST /change_requests/{id}/rehearse': {},
   },
   metadata: {
     'GET /table_definitions': {},

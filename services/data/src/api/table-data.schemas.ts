@@ -51,6 +51,13 @@ export const versionSchema = z
     user_id: z.int().nullable(),
     application_id: z.int().nullable(),
     request_id: z.string().nullable(),
+    change_request: z
+      .object({ id: z.int(), requested_by: z.int().nullable(), approved_by: z.int().nullable() })
+      .nullable()
+      .meta({
+        id: 'VersionChangeRequest',
+        description: 'Of the channel `change_request`: the request that made the version, and the users behind it.',
+      }),
     changed_columns: z
       .array(z.string())
       .nullable()

@@ -9,6 +9,7 @@ export const channels = {
   restore: 'r',
   revert: 'v',
   deployment: 'd',
+  change_request: 'c',
 } as const;
 export type Channel = keyof typeof channels;
 

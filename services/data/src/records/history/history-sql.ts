@@ -3,7 +3,7 @@
 import { metaSql, type PageNumbers } from '../../pages/page-sql.ts';
 import { joinedSql, maxRecordBytes, mayOverflow } from '../../rows/answer-size.ts';
 import { versionsSql } from '../../rows/as-of-sql.ts';
-import { channels } from '../../rows/origin.ts';
+import { type Channel, channels } from '../../rows/origin.ts';
 import { recordSql } from '../../rows/record-sql.ts';
 import { columnName } from '../../sql/identifiers.ts';
 import { concatSql, type Statement, Values } from '../../sql/statement.ts';
@@ -38,15 +38,24 @@ const channelNameSql = `case svc_channel ${Object.entries(channels)
   .join(' ')} else 'null' end`;
 
 // Only a restoration or a reversion changes a deleted row, so the action of a version follows from
-// the version itself.
+// the version itself; a change request restores too, which the version before tells.
+const restoredSql =
+  `svc_channel = '${channels.change_request}' and not svc_is_deleted` +
+  ' and exists (select from versions b where b.svc_version = v.svc_version - 1 and b.svc_is_deleted)';
+
 const actionSql =
   `case when svc_channel = '${channels.restore}' then '"restored"' when svc_channel = '${channels.revert}' then '"reverted"'` +
+  ` when ${restoredSql} then '"restored"'` +
   ` when svc_is_deleted then '"deleted"' when svc_version = 1 then '"created"' else '"updated"' end`;
 
 function itemSql(table: DeployedTable, bind: Bind): string {
-  const request =
-    `coalesce(svc_request_id, (select b.request_id from bulk_write b where b.at = v.svc_updated_at` +
-    ` and b.table_definition_id = ${bind(table.table_definition_id, 'int')} and v.svc_channel in ('${channels.import}', '${channels.promotion}')))`;
+  const bulkWrite = (...of: Channel[]) =>
+    `from bulk_write b where b.at = v.svc_updated_at and b.table_definition_id = ${bind(table.table_definition_id, 'int')}` +
+    ` and v.svc_channel in (${of.map((channel) => `'${channels[channel]}'`).join(', ')})`;
+  const request = `coalesce(svc_request_id, (select b.request_id ${bulkWrite('import', 'promotion', 'change_request')}))`;
+  const changeRequest =
+    `(select '{"id":' || b.change_request_id || ',"requested_by":' || coalesce(${actorSql('user')}, 'null')` +
+    ` || ',"approved_by":' || coalesce(b.approved_by::text, 'null') || '}' ${bulkWrite('change_request')})`;
   return concatSql([
     `'{"svc_version":' || svc_version`,
     `',"valid_from":' || ${valueTypes.timestamptz.jsonSql('svc_updated_at')}`,
@@ -56,6 +65,7 @@ function itemSql(table: DeployedTable, bind: Bind): string {
     `',"user_id":' || coalesce(${actorSql('user')}, 'null')`,
     `',"application_id":' || coalesce(${actorSql('application')}, 'null')`,
     `',"request_id":' || coalesce(to_json(${request})::text, 'null')`,
+    `',"change_request":' || coalesce(${changeRequest}, 'null')`,
     `',"changed_columns":' || ${changedSql(table, bind)}`,
     `',"record":' || ${recordSql(table, bind)} || '}'`,
   ]);
