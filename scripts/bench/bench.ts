@@ -9,6 +9,7 @@ import { printPageTimes, timePages } from './any-column.ts';
 import { openBareDatabase } from './bare/bare-database.ts';
 import { startBareServer } from './bare/bare-side.ts';
 import { compareBulk, printBulk } from './bulk.ts';
+import { printApplications, timeApplications } from './change-requests.ts';
 import { type Comparison, compare, connections, type Sides } from './compare.ts';
 import { printDefinitions, timeDefinitions } from './definitions.ts';
 import { measureFormats } from './formats.ts';
@@ -42,6 +43,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
     formats     files of each format, exported and imported: the memory they take
     definitions listing, comparing, deploying and promoting the definitions of an account that has many
     merge       copying a table to a branch with its rows, and merging a tenth of them back, changed
+    change-requests  rehearsing and applying a change request over a tenth of a table
     growth      a few calls, before and after there are thousands of accounts, users and tables`;
 
 const sizes = {
@@ -76,6 +78,7 @@ const parts = [
   'formats',
   'definitions',
   'merge',
+  'change-requests',
   'growth',
 ] as const;
 type Part = (typeof parts)[number];
@@ -142,6 +145,8 @@ try {
     printDefinitions(await timeDefinitions(product.api, size.definitions, say), size.definitions, say);
   if (wants('merge'))
     printMerges(await timeMerges({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
+  if (wants('change-requests'))
+    printApplications(await timeApplications({ product, rows: size.rows, rounds: size.mergeRounds, say }), say);
   if (wants('growth')) await measureGrowth(product, size.growth, say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();

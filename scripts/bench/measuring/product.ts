@@ -6,7 +6,9 @@ import { type Api, createApi } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import { type Runtime, readHome, readJson, readRuntime } from '@almanac/embedded/home';
 import type { Secrets } from '@almanac/embedded/secrets';
-import { contextHeader, createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { type CallClaims, contextHeader, createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { createRpcClient } from '@almanac/service-kit/rpc/client';
+import type { RpcCaller, RpcClient } from '@almanac/service-kit/rpc/contract';
 import { startSystem } from '@almanac/testkit/system/system';
 
 /** A server, and the headers of calls to it. */
@@ -17,6 +19,8 @@ export type Product = {
   gateway: Target;
   /** The data service, as the gateway calls it. */
   service: Target;
+  /** Data's RPC as metadata calls it, and the caller for whom. */
+  asMetadata: { data: RpcClient<'data'>; caller: RpcCaller };
   /** Process ids by name. */
   processes: Record<string, number>;
   /** The process that started all of them. */
@@ -29,16 +33,23 @@ export type Product = {
 /** Starts the system in the folder with default settings, and signs in. */
 export async function startProduct(home: string): Promise<Product> {
   const system = await startSystem({ home, env: { ALMANAC_LOG_LEVEL: undefined } });
-  const stop = () => system.stop({ keep: true });
+  let stop = () => system.stop({ keep: true });
   try {
     const folder = readHome({ ALMANAC_HOME: home });
-    const { http, postgres_port, processes } = readRuntime(folder) as Runtime;
+    const { http, rpc, postgres_port, processes } = readRuntime(folder) as Runtime;
     const secrets = readJson<Secrets>(folder.secrets) as Secrets;
     const api = await signIn(system.baseUrl, home);
+    const sign = await createContextSigner('metadata', secrets.context_keys.metadata);
+    const data = createRpcClient('data', rpc.data as string, sign);
+    stop = async () => {
+      data.close();
+      return system.stop({ keep: true });
+    };
     return {
       api,
       gateway: { port: portOf(http.gateway), headers: async () => ({ Authorization: `Bearer ${api.token}` }) },
       service: { port: portOf(http.data), headers: await contextOf(api.token, secrets) },
+      asMetadata: { data: data.client, caller: callerOf(api.token) },
       processes,
       supervisor: system.pid,
       databaseUrl: (name) =>
@@ -69,18 +80,23 @@ async function signIn(baseUrl: string, home: string): Promise<Api> {
   }
 }
 
+function callerOf(token: string): CallClaims {
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
+  return {
+    accountId: claims.account_id,
+    userId: claims.user_id,
+    applicationId: claims.application_id,
+    scopes: claims.scope.split(' '),
+    branching: true,
+  };
+}
+
 // The claims of the token, signed with the gateway's key; a context is valid for a minute.
 async function contextOf(token: string, { context_keys }: Secrets): Promise<Target['headers']> {
   const sign = await createContextSigner('gateway', context_keys.gateway);
-  const claims = JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
+  const caller = callerOf(token);
   return async () => ({
-    [contextHeader]: await sign({
-      accountId: claims.account_id,
-      userId: claims.user_id,
-      applicationId: claims.application_id,
-      scopes: claims.scope.split(' '),
-      branching: true,
-    }),
+    [contextHeader]: await sign(caller),
     'X-Forwarded-For': '127.0.0.1',
   });
 }

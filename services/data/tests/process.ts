@@ -3,6 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
+import type { RpcClient } from '@almanac/service-kit/rpc/contract';
 import { type Call, createCaller } from '@almanac/testkit/calls/call';
 import type { TestKeys } from '@almanac/testkit/calls/keys';
 import { findFreePort } from '@almanac/testkit/network/ports';
@@ -13,6 +14,7 @@ export type DataProcess = {
   child: ChildProcess;
   port: number;
   call: Call;
+  metadata: RpcClient<'data'>;
   /** As metadata does, and as patient; for account 1 on branch 1. */
   apply: (id: string, tables: TableInput[]) => Promise<unknown>;
   end: (signal?: NodeJS.Signals) => Promise<void>;
@@ -36,6 +38,7 @@ export async function startData(databaseUrl: string, keys: TestKeys): Promise<Da
   return {
     child,
     port,
+    metadata: rpc.client,
     call: createCaller(`http://127.0.0.1:${port}`, keys),
     apply: (id, tables) =>
       rpc.client.ApplyDeployment(

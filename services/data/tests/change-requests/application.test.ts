@@ -21,7 +21,7 @@ import {
   requester,
   stored,
   type TestOperation,
-} from './requests.ts';
+} from './applied-requests.ts';
 
 let net: DataNet;
 let last = 0;
