@@ -6,11 +6,7 @@ import { z } from 'zod';
 import type { ApplicationParts } from '../change-requests/application/application.ts';
 import { rehearse } from '../change-requests/application/rehearsal.ts';
 import type { TableAccess } from '../tables/open-table.ts';
-
-const requestId = z
-  .string()
-  .regex(/^[1-9]\d{0,8}$/, 'must be a positive integer')
-  .meta({ type: 'integer', minimum: 1, maximum: limits.int4, description: 'The change request.' });
+import { changeRequestId } from './change-requests.schemas.ts';
 
 const count = z.int().min(0);
 
@@ -60,7 +56,7 @@ export function rehearsalRoutes(parts: ApplicationParts & TableAccess): Route[] 
         'Does what `apply` would do with the operations that are neither rejected nor returned, and takes it back. Every rule is checked over all tables at once: rows changed since, values, keys, references, rows still referred to, hierarchies. ' +
         'The problems are kept with the operations; those of tables that the caller may not view are left out of the answer.',
       extension: true,
-      params: { id: requestId },
+      params: { id: changeRequestId },
       status: 200,
       response: rehearsalSchema,
       handle: ({ call, params, response }) => {

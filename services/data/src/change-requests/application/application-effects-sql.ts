@@ -3,7 +3,7 @@
 // references when all of it is done, so no order of tables is needed, and a new row may take the key
 // of a deleted one. All rows of a table get one time, by which their request is found
 // (`bulk_write`). Pure.
-import { after, cellState } from '../../records/batch/batch-problems-sql.ts';
+import { cellAfter, cellState } from '../../records/batch/batch-problems-sql.ts';
 import { channelSql } from '../../rows/origin.ts';
 import { applicationName, columnName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
@@ -60,7 +60,7 @@ function changeSql({ table, given }: TablePart, stage: Stage): string {
   const cells = given.map((column) => {
     const name = columnName(column);
     const { lineage_id } = column;
-    return `${name} = case when m.${cellState(lineage_id)} = 1 then m.${after(lineage_id)} else t.${name} end`;
+    return `${name} = case when m.${cellState(lineage_id)} = 1 then m.${cellAfter(lineage_id)} else t.${name} end`;
   });
   return (
     `update ${tableName(table)} t set ${['svc_is_deleted = false', ...newVersion(stage), ...cells].join(', ')}` +
@@ -72,7 +72,7 @@ function additionSql({ table, given }: TablePart, { at, by, before }: Stage): st
   const system = ['svc_created_at', 'svc_updated_at', 'svc_updated_by', 'svc_channel'];
   return (
     `insert into ${tableName(table)} (${[...system, ...given.map(columnName)].join(', ')})` +
-    ` select ${[at, at, by, channelSql('change_request'), ...given.map(({ lineage_id }) => `m.${after(lineage_id)}`)].join(', ')}` +
+    ` select ${[at, at, by, channelSql('change_request'), ...given.map(({ lineage_id }) => `m.${cellAfter(lineage_id)}`)].join(', ')}` +
     ` from ${applicationName(table)} m${before} where m.kind = 'create' order by m.place`
   );
 }

@@ -3,8 +3,8 @@
 // operation. Pure.
 import type { Problem } from '@almanac/service-kit/problems';
 import {
-  after,
   type Beside,
+  cellAfter,
   cellState,
   foundSql,
   ownOperations,
@@ -107,13 +107,13 @@ function requestQuestions(table: DeployedTable): PartQuestion[] {
 // New rows have the negative number of their operation.
 function cycleQuestion(table: DeployedTable, hierarchy: ForeignKey): PartQuestion {
   const { columns, target_columns } = hierarchy;
-  const refers = columns.map(after);
+  const refers = columns.map(cellAfter);
   const parentIs = (values: (i: number) => string) => (key: (lineage: number) => string) =>
     target_columns.map((lineage, i) => `${key(lineage)} = ${values(i)}`).join(' and ');
   const parentSql = (values: (i: number) => string) => {
     const isParent = parentIs(values);
     return (
-      `cross join lateral (select coalesce(m.id, -m.place) as sk from ${ownOperations} m where not m.is_deleted and ${isParent((lineage) => `m.${after(lineage)}`)}` +
+      `cross join lateral (select coalesce(m.id, -m.place) as sk from ${ownOperations} m where not m.is_deleted and ${isParent((lineage) => `m.${cellAfter(lineage)}`)}` +
       ` union all select p.svc_sk from ${tableName(table)} p where p.svc_live and ${isParent((lineage) => `p.${columnName({ lineage_id: lineage })}`)}` +
       ` and not exists (select from ${ownOperations} m where m.id = p.svc_sk) offset 0) parent`
     );

@@ -2,7 +2,7 @@
 // values that it would have, and what is wrong with the values themselves. The relation has the form
 // that the questions of a batch read (`records/batch/batch-problems-sql.ts`). Pure.
 import { type Problem, type ProblemCode, problemCodes } from '@almanac/service-kit/problems';
-import { after, before, cellState, checkedLineages } from '../../records/batch/batch-problems-sql.ts';
+import { cellAfter, cellBefore, cellState, checkedLineages } from '../../records/batch/batch-problems-sql.ts';
 import { applicationName, cellKey, columnName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
 import { problemOf, requiredProblem, valueChecks } from '../../tables/column-rules.ts';
@@ -58,7 +58,7 @@ const has = (column: Column) => `has_${columnName(column)}`;
 const text = (column: Column) => `text_${columnName(column)}`;
 const broken = (column: Column) => `broken_${columnName(column)}`;
 const conflict = (column: Column) => `conflict_${columnName(column)}`;
-const own = (column: Column) => before(column.lineage_id);
+const own = (column: Column) => cellBefore(column.lineage_id);
 
 const blank = -1;
 const none = 'null::int';
@@ -93,7 +93,7 @@ export function gatherSql(part: TablePart, changeRequestId: number): Statement {
     ` and o.table_definition_id = ${bind(table.table_definition_id, 'int')} and ${standingSql('o')} offset 0`;
   const checked = columns.map((column) => `${brokenSql(column, isGiven(column), bind)} as ${broken(column)}`);
   const outcome = columns.flatMap((column) => [
-    `${newSql(column)} as ${after(column.lineage_id)}`,
+    `${newSql(column)} as ${cellAfter(column.lineage_id)}`,
     `${stateSql(column)} as ${cellState(column.lineage_id)}`,
   ]);
   const facts = [
@@ -103,7 +103,7 @@ export function gatherSql(part: TablePart, changeRequestId: number): Statement {
     `${numbersSql(ruledColumns(part).map((column) => [column, `${codeBase(table, column)} + ${broken(column)}`]))} as broken`,
     `${numbersSql(given.map((column) => [column, `case when ${conflict(column)} and ${broken(column)} is null then ${placeOf(table, column)} end`]))} as conflicts`,
     ...checkedOf(part).map(own),
-    ...valueColumns(part).flatMap(({ lineage_id }) => [after(lineage_id), cellState(lineage_id)]),
+    ...valueColumns(part).flatMap(({ lineage_id }) => [cellAfter(lineage_id), cellState(lineage_id)]),
   ];
   return {
     text:
@@ -169,7 +169,7 @@ const stateSql = (column: Column) =>
 const differsSql = (given: Column[]) =>
   given.length === 0
     ? 'false'
-    : `(${given.map((column) => `(${has(column)} and ${after(column.lineage_id)} is distinct from ${own(column)})`).join(' or ')})`;
+    : `(${given.map((column) => `(${has(column)} and ${cellAfter(column.lineage_id)} is distinct from ${own(column)})`).join(' or ')})`;
 
 const numbersSql = (numbers: [Column, string][]) =>
   numbers.length === 0
@@ -196,6 +196,6 @@ export function brokenProblem({ structure }: DeployedTable, code: number): Probl
 export function gatheredIndexes({ table }: TablePart): string[] {
   if (hierarchiesOf(table).length === 0) return [];
   const name = applicationName(table);
-  const keys = keyColumns(table.structure).map(({ lineage_id }) => after(lineage_id));
+  const keys = keyColumns(table.structure).map(({ lineage_id }) => cellAfter(lineage_id));
   return ['id', 'place', keys.join(', ')].map((columns) => `create index on ${name} (${columns})`);
 }
