@@ -53,7 +53,7 @@ export function rehearsalRoutes(parts: ApplicationParts & TableAccess): Route[] 
       tag: 'Change requests',
       summary: 'Find what is in the way of a change request',
       description:
-        'Does what `apply` would do with the operations that are neither rejected nor returned, and takes it back. Every rule is checked over all tables at once: rows changed since, values, keys, references, rows still referred to, hierarchies. ' +
+        'Checks what `apply` would do with the operations that are neither rejected nor returned; no row changes. Every rule is checked over all tables at once: rows changed since, values, keys, references, rows still referred to, hierarchies. ' +
         'The problems are kept with the operations; those of tables that the caller may not view are left out of the answer.',
       extension: true,
       params: { id: changeRequestId },
