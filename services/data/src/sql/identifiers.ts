@@ -44,7 +44,10 @@ export const cellKey = (column: { lineage_id: number }): string => `'${id(column
 /** The relation of the operations that a change request has on a table, within a statement. */
 export const operationsName = (table: { lineage_id: number }): string => `op_${id(table.lineage_id)}`;
 
-/** The operations of a change request on a table while they are applied; dropped with its transaction. */
+/**
+ * The operations of a change request on a table while they are applied; dropped with the
+ * transaction.
+ */
 export const applicationName = (table: { lineage_id: number }): string => `pg_temp.q_${id(table.lineage_id)}`;
 
 /** The problems of all of them. */

@@ -55,9 +55,9 @@ export function applyModel(
         row.cells[name] = cell;
       }
     } else {
-      const gone =
+      const isInTheWay =
         kind === 'delete' ? !row.deleted && row.version !== was.version : !row.deleted || row.version !== was.version;
-      if (gone) own.add(place);
+      if (isInTheWay) own.add(place);
       row.deleted = kind === 'delete';
     }
   }

@@ -230,7 +230,7 @@ async function expectRows({ models }: World, expected: ReadonlyMap<number, Recor
 const present = ({ models }: World) =>
   new Map([...models].map(([table, model]) => [table, liveCells(model.rows.values())]));
 
-/** Applies what is left when everything with a problem is taken out; answers how often it was tried. */
+/** Applies what is left without the operations with problems; answers how often it failed. */
 async function playRequest(world: World): Promise<{ refused: number; operations: number }> {
   const operations = randomOperations(world);
   const id = nextRequest();

@@ -223,7 +223,7 @@ describe('an application', () => {
       [1, 'wrong_format', whole],
       [1, 'not_in_list', list],
     ]);
-    // A column has gone since, and another has become narrower.
+    // A column was dropped since, and another has become narrower.
     const id = nextRequest();
     const ids2 = await givenRequest(net, id, [
       { table, kind: 'update', id: ids.A as number, cells: { color: 'red', name: 'nine long' } },

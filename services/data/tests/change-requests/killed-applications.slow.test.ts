@@ -1,5 +1,5 @@
-// Data killed at each step of an application: it is applied whole or not at all, and data says which
-// when it is back.
+// Data killed at each step of an application: it is applied whole or not at all, and data says
+// which when it is back.
 import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';

@@ -1,7 +1,7 @@
 // The one statement that writes what a change request does, to all its tables: deletions, then
 // changes and restorations, then new rows, whatever the order of the operations. PostgreSQL checks
-// references when all of it is done, so no order of tables is needed, and a new row may take the key
-// of a deleted one. All rows of a table get one time, by which their request is found
+// references when all of it is done, so no order of tables is needed, and a new row may take the
+// key of a deleted one. All rows of a table get one time, by which their request is found
 // (`bulk_write`). Pure.
 import { cellAfter, cellState } from '../../records/batch/batch-problems-sql.ts';
 import { channelSql } from '../../rows/origin.ts';

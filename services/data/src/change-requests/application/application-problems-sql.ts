@@ -1,5 +1,5 @@
-// The rules of an application: the questions of a batch about the gathered operations of all tables
-// at once, and those of a change request alone. Problems are collected in one relation, by
+// The rules of an application: the questions of a batch about the gathered operations of all
+// tables at once, and those of a change request alone. Problems are collected in one relation, by
 // operation. Pure.
 import type { Problem } from '@almanac/service-kit/problems';
 import {
@@ -103,8 +103,8 @@ function requestQuestions(table: DeployedTable): PartQuestion[] {
   ];
 }
 
-// Walks up from the rows that newly refer to another, or take a key, over all rows as they would be.
-// New rows have the negative number of their operation.
+// Walks up from the rows that newly refer to another, or take a key, over all rows as they would
+// be. New rows have the negative number of their operation.
 function cycleQuestion(table: DeployedTable, hierarchy: ForeignKey): PartQuestion {
   const { columns, target_columns } = hierarchy;
   const refers = columns.map(cellAfter);

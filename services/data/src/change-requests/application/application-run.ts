@@ -1,7 +1,8 @@
-// One attempt at an application or its rehearsal, in one transaction: from locking the tables to the
-// kept result. A rehearsal finds the problems by the same statements, and keeps them. It writes no
-// row: that would keep writers of a hundred thousand rows waiting, and leave as many dead versions.
-// `application.property.slow.test.ts` shows that nothing else is in the way of an application.
+// One attempt at an application or its rehearsal, in one transaction: from locking the tables to
+// the kept result. A rehearsal finds the problems by the same statements, and keeps them. It
+// writes no row: that would keep writers of a hundred thousand rows waiting, and leave as many
+// dead versions. `application.property.slow.test.ts` shows that nothing else is in the way of an
+// application.
 import { type CallContext, callerName } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -136,7 +137,10 @@ export class ApplicationRun {
     return result;
   }
 
-  /** Keeps the problems with the operations, and writes nothing else. Those of `hidden` tables are in no answer. */
+  /**
+   * Keeps the problems with the operations, and writes nothing else. Those of `hidden` tables are
+   * in no answer.
+   */
   async rehearse(changeRequestId: number, hidden: number[]): Promise<Rehearsed> {
     const { sql } = this;
     await this.lockTables("'120s'", 'access share');

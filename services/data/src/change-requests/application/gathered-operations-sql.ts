@@ -1,6 +1,6 @@
-// The operations of a change request on one table, as one relation: each with its row as it is, the
-// values that it would have, and what is wrong with the values themselves. The relation has the form
-// that the questions of a batch read (`records/batch/batch-problems-sql.ts`). Pure.
+// The operations of a change request on one table, as one relation: each with its row as it is,
+// the values that it would have, and what is wrong with the values themselves. The relation has
+// the form that the questions of a batch read (`records/batch/batch-problems-sql.ts`). Pure.
 import { type Problem, type ProblemCode, problemCodes } from '@almanac/service-kit/problems';
 import { cellAfter, cellBefore, cellState, checkedLineages } from '../../records/batch/batch-problems-sql.ts';
 import { applicationName, cellKey, columnName, tableName } from '../../sql/identifiers.ts';
@@ -48,7 +48,7 @@ function valueColumns({ table, given }: TablePart): Column[] {
   return table.structure.columns.filter((column) => checked.has(column.lineage_id) || given.includes(column));
 }
 
-// The columns whose values can break a rule: what is given, and in a new or restored row the others.
+// The columns whose values can break a rule: what is given, and in a new or restored row others.
 const ruledColumns = ({ table, given }: TablePart) =>
   table.structure.columns.filter(
     (column) => given.includes(column) || isRequired(column) || column.valid_values.length > 0,

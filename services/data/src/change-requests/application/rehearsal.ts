@@ -1,5 +1,4 @@
-// Rehearses a change request for a caller: those who see the request may, and are told of the
-// tables that they see.
+// Rehearses a change request for a caller who sees it; the answer has the tables that they see.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { TableAccess } from '../../tables/open-table.ts';
 import { getChangeRequest } from '../change-requests.ts';
