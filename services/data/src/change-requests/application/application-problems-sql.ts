@@ -12,11 +12,11 @@ import {
   questionsOf,
 } from '../../records/batch/batch-problems-sql.ts';
 import { referrersOf } from '../../records/constraint-sql.ts';
+import { standingSql } from '../../rows/proposed-sql.ts';
 import { applicationName, columnName, operationProblemsName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
 import { hierarchiesOf, hierarchyProblem, namesOf } from '../../tables/hierarchies.ts';
 import { type Column, type DeployedTable, type ForeignKey, getColumn } from '../../tables/table.ts';
-import { standingSql } from '../revision.ts';
 import { brokenProblem, type TablePart } from './gathered-operations-sql.ts';
 
 /** An operation as messages name it: its row. */

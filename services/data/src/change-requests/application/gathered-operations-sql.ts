@@ -3,6 +3,7 @@
 // the form that the questions of a batch read (`records/batch/batch-problems-sql.ts`). Pure.
 import { type Problem, type ProblemCode, problemCodes } from '@almanac/service-kit/problems';
 import { cellAfter, cellBefore, cellState, checkedLineages } from '../../records/batch/batch-problems-sql.ts';
+import { hasCellSql, standingSql } from '../../rows/proposed-sql.ts';
 import { applicationName, cellKey, columnName, tableName } from '../../sql/identifiers.ts';
 import { type Statement, Values } from '../../sql/statement.ts';
 import { problemOf, requiredProblem, valueChecks } from '../../tables/column-rules.ts';
@@ -12,8 +13,6 @@ import type { Bind, Check } from '../../values/check.ts';
 import { typeOf } from '../../values/value-types.ts';
 import { isOfValue } from '../check.ts';
 import { cellConflictSql, rowConflictSql } from '../conflict-sql.ts';
-import { standingSql } from '../revision.ts';
-import { hasCellSql } from '../stored-cells.ts';
 
 /** What a change request does with one table. */
 export type TablePart = {
