@@ -380,6 +380,7 @@ export const operations: Record<string, Case[]> = {
   'POST /change_requests/{id}/operations/remove': [{ rule: 'proposeRows' }],
   'POST /change_requests/{id}/resolutions': [{ rule: 'proposeRows' }],
   'POST /change_requests/{id}/decisions': [{ rule: 'decide' }],
+  'POST /change_requests/{id}/rehearse': [{ rule: 'seeTables', note: 'Its creator, for all operations.' }],
 
   'GET /imports': [list('viewRows')],
   'POST /imports': [{ rule: 'openImport' }],

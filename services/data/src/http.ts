@@ -10,6 +10,7 @@ import { changeRequestRoutes } from './api/change-requests.routes.ts';
 import { differenceRoutes } from './api/differences.routes.ts';
 import { readingRowsRoutes } from './api/reading-rows.routes.ts';
 import { referenceRoutes } from './api/references.routes.ts';
+import { rowHistoryRoutes } from './api/row-history.routes.ts';
 import { rowSetRoutes } from './api/row-sets.routes.ts';
 import { tableDataRoutes } from './api/table-data.routes.ts';
 import { usageRoutes } from './api/usage.routes.ts';
@@ -21,6 +22,7 @@ import type { DataContext } from './context.ts';
 export function dataRoutes(ctx: DataContext): Route[] {
   return [
     ...tableDataRoutes(ctx, { openReading: (call, id) => openReading(ctx, call, id) }),
+    ...rowHistoryRoutes(ctx),
     ...readingRowsRoutes(ctx),
     ...rowSetRoutes(ctx),
     ...referenceRoutes(ctx),

@@ -1,10 +1,8 @@
 // The routes of rows: /table_data. Each reads its input, calls one function, and answers.
-import type { IncomingHttpHeaders } from 'node:http';
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { JsonText } from '@almanac/service-kit/http/json-text';
 import { limits } from '@almanac/service-kit/limits';
@@ -13,12 +11,11 @@ import { z } from 'zod';
 import { getGrid, listRecords, type PageAccess } from '../pages/pages.ts';
 import { writeBatch } from '../records/batch/batch.ts';
 import { deleteRecordByKey, getRecordByKey, upsertRecord } from '../records/by-key.ts';
-import { getHistory } from '../records/history/history.ts';
-import { restoreRecords, revertRecord } from '../records/history/restore.ts';
 import type { WriteAccess } from '../records/idempotency.ts';
 import { createRecord, deleteRecords, getRecord, updateRecord } from '../records/records.ts';
 import { asOfSchema } from '../rows/as-of.ts';
 import type { ChangeRequestReading } from '../tables/open-table.ts';
+import { answerText, readCondition, readIfMatch } from './entity-tags.ts';
 import {
   columnsSchema,
   exactNumbersHeader,
@@ -41,48 +38,11 @@ import {
   searchSchema,
   sortModelSchema,
   throughMeta,
-  versionNumber,
-  versionSchema,
 } from './table-data.schemas.ts';
 
 const tag = 'Table data';
 // A body may be nested under it; a column of this name stays a column.
 const resource = 'table_data';
-
-type Response = { setHeader(name: string, value: string): unknown };
-
-function answerText({ body, etag }: Answer, response: Response, status?: 201): JsonText {
-  if (etag !== undefined) response.setHeader('ETag', etag);
-  return new JsonText(body, status);
-}
-
-// The versions of If-Match; undefined when any will do.
-function readIfMatch(header: string | undefined): number[] | undefined {
-  if (header === undefined || header.trim() === '*') return undefined;
-  return header.split(',').flatMap((each) => {
-    const version = /^\s*"(\d{1,9})"\s*$/.exec(header.includes(',') ? each : header)?.[1];
-    return version === undefined ? [] : [Number(version)];
-  });
-}
-
-// If-Match also demands that the record exists; `If-None-Match: *` that it doesn't.
-function readCondition(headers: IncomingHttpHeaders) {
-  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
-  if (noneMatch === undefined) return { exists: match === undefined ? undefined : true, versions: readIfMatch(match) };
-  if (noneMatch.trim() !== '*')
-    throw new ServiceError('bad_request', {
-      code: 'wrong_format',
-      message: 'If-None-Match must be *.',
-      field: 'If-None-Match',
-    });
-  if (match !== undefined)
-    throw new ServiceError('bad_request', {
-      code: 'incompatible',
-      message: 'Send If-Match or If-None-Match, not both.',
-      field: 'If-None-Match',
-    });
-  return { exists: false, versions: undefined };
-}
 
 /** What opens a change request for reading: `change-requests/visibility.ts`. */
 type ChangeRequests = { openReading(call: CallContext, id: number): Promise<ChangeRequestReading> };
@@ -383,72 +343,6 @@ export function tableDataRoutes(access: PageAccess & WriteAccess, changeRequests
         const { operations, ...named } = body();
         const reference = readTableReference(named);
         return answerText(await writeBatch(access, call, { ...reference, exactNumbers }, operations), response);
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/table_data/{id}/history',
-      operationId: 'listRecordVersions',
-      tag,
-      summary: 'List the versions of a row, newest first',
-      description: 'Of deleted rows too. Each version holds from `valid_from` until `valid_to`, in today’s columns.',
-      extension: true,
-      requestHeaders: exactNumbersHeader,
-      params: { id: recordIdText },
-      query: {
-        ...tableInQuery,
-        ...exactNumbersQuery,
-        page: listParameters.page,
-        per_page: listParameters.per_page,
-      },
-      response: pageSchema(versionSchema),
-      handle: async ({ call, params, query, headers }) => {
-        const request = { ...readTableReference(query), exactNumbers: readExactNumbers(query, headers) };
-        const { page, per_page } = query;
-        return new JsonText(await getHistory(access, call, request, { id: params.id, page, per_page }));
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/table_data/restore_records',
-      operationId: 'restoreRecords',
-      tag,
-      summary: 'Undelete rows, all or nothing',
-      example: { table_definition_id: 12, ids: [7] },
-      description:
-        'Rows that are not deleted stay as they are. 422 names each row that a rule of today keeps from coming back.',
-      extension: true,
-      requestHeaders: idempotencyHeader,
-      resource,
-      body: { ...tableInBody, ids: idListSchema },
-      response: z.object({ message: z.string(), restored_count: z.int() }),
-      handle: async ({ call, body, response }) => {
-        const { ids, ...named } = body();
-        return answerText(await restoreRecords(access, call, readTableReference(named), ids), response);
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/table_data/{id}/revert',
-      operationId: 'revertRecord',
-      tag,
-      summary: 'Give a row the values of an earlier version',
-      example: { table_definition_id: 12, version: 1 },
-      description:
-        'Writes a new version with the values that the named one has, under today’s rules; a deleted row is live again. A row that has these values already stays as it is.',
-      extension: true,
-      requestHeaders: { ...ifMatchHeader, ...idempotencyHeader, ...exactNumbersHeader },
-      params: { id: recordIdText },
-      query: exactNumbersQuery,
-      resource,
-      body: { ...tableInBody, version: versionNumber },
-      response: rowSchema,
-      handle: async ({ call, params, query, body, headers, response }) => {
-        const exactNumbers = readExactNumbers(query, headers);
-        const { version, ...named } = body();
-        const request = { ...readTableReference(named), exactNumbers };
-        const input = { id: params.id, version, versions: readIfMatch(headers['if-match']) };
-        return answerText(await revertRecord(access, call, request, input), response);
       },
     }),
   ];
