@@ -2,7 +2,7 @@
 import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
-import { operationSchema, recordIdNumber, recordSchema, rowSchema, versionNumber } from './table-data.schemas.ts';
+import { operationSchema, recordIdNumber, recordSchema, rowSchema, versionNumber } from '../table-data.schemas.ts';
 
 const baseVersion = versionNumber.optional().meta({
   description: 'The `svc_version` that the proposal is based on; without it the present one.',

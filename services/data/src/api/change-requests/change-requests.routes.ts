@@ -5,11 +5,18 @@ import { JsonText } from '@almanac/service-kit/http/json-text';
 import { limits } from '@almanac/service-kit/limits';
 import { readTableReference, tableInBody } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
-import { decideOperations } from '../change-requests/decisions.ts';
-import { listOperations } from '../change-requests/list-operations.ts';
-import { addOperations, removeOperations } from '../change-requests/operations.ts';
-import { resolveConflicts } from '../change-requests/resolutions.ts';
-import type { WriteAccess } from '../records/idempotency.ts';
+import { decideOperations } from '../../change-requests/decisions.ts';
+import { listOperations } from '../../change-requests/list-operations.ts';
+import { addOperations, removeOperations } from '../../change-requests/operations.ts';
+import { resolveConflicts } from '../../change-requests/resolutions.ts';
+import type { WriteAccess } from '../../records/idempotency.ts';
+import {
+  exactNumbersHeader,
+  exactNumbersQuery,
+  flagText,
+  idempotencyHeader,
+  readExactNumbers,
+} from '../table-data.schemas.ts';
 import {
   changeRequestId,
   decisionOutcomeSchema,
@@ -22,13 +29,6 @@ import {
   resolvedSchema,
   storedOperationSchema,
 } from './change-requests.schemas.ts';
-import {
-  exactNumbersHeader,
-  exactNumbersQuery,
-  flagText,
-  idempotencyHeader,
-  readExactNumbers,
-} from './table-data.schemas.ts';
 
 const tag = 'Change requests';
 

@@ -3,9 +3,9 @@ import { type Route, route } from '@almanac/service-kit/api/route';
 import { limits } from '@almanac/service-kit/limits';
 import { isProblemCode, type ProblemCode } from '@almanac/service-kit/problems';
 import { z } from 'zod';
-import type { ApplicationParts } from '../change-requests/application/application.ts';
-import { rehearse } from '../change-requests/application/rehearsal.ts';
-import type { TableAccess } from '../tables/open-table.ts';
+import type { ApplicationParts } from '../../change-requests/application/application.ts';
+import { rehearse } from '../../change-requests/application/rehearsal.ts';
+import type { TableAccess } from '../../tables/open-table.ts';
 import { changeRequestId } from './change-requests.schemas.ts';
 
 const count = z.int().min(0);
