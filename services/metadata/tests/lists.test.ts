@@ -74,7 +74,7 @@ const lists = [
 ];
 // Fields that are computed for the answer, or have several values.
 const notSearchable: Record<string, string[]> = {
-  '/branches': ['is_current'],
+  '/branches': ['is_current', 'row_policy_in_force'],
   '/deployed_table_definitions': ['table_definition_id'],
   '/promotions': ['rows'],
 };

@@ -96,6 +96,11 @@ export const branchFilters = {
   is_protected: 'boolean',
   parent_branch_id: 'integer?',
   owner_id: 'integer?',
+  row_changes: 'text',
+  required_approvals: 'integer',
+  self_approval: 'boolean',
+  comment_required: 'boolean',
+  machine_imports: 'boolean',
   created_at: 'time',
   updated_at: 'time',
 } as const;

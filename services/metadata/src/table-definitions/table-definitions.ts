@@ -105,6 +105,11 @@ export const definitionFilters = {
   cloned_from_id: 'integer?',
   cloned_from_version: 'integer?',
   rows_from_id: 'integer?',
+  row_changes: 'text?',
+  required_approvals: 'integer?',
+  self_approval: 'boolean?',
+  comment_required: 'boolean?',
+  machine_imports: 'boolean?',
   created_at: 'time',
   updated_at: 'time',
 } as const;
