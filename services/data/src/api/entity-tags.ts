@@ -1,4 +1,4 @@
-// The entity tags of rows: ETag in answers, If-Match and If-None-Match in requests (RFC 9110, 13.1).
+// The entity tags of rows: ETag in answers, If-Match and If-None-Match of requests (RFC 9110).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError } from '@almanac/service-kit/errors';
