@@ -339,6 +339,34 @@ export const probes: Record<string, Probe> = {
     400,
   ),
 
+  'GET /change_requests/{id}/operations': reads(
+    ({ changeRequestId }) => `/change_requests/${changeRequestId}/operations`,
+  ),
+  'POST /change_requests/{id}/operations': sends(
+    ({ changeRequestId }) => `/change_requests/${changeRequestId}/operations`,
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, operations: [{ operation: 'create', record: { code: 'D' } }] }),
+  ),
+  'POST /change_requests/{id}/operations/remove': sends(
+    ({ changeRequestId }) => `/change_requests/${changeRequestId}/operations/remove`,
+    422,
+    () => ({ ids: [1] }),
+  ),
+  'POST /change_requests/{id}/resolutions': sends(
+    ({ changeRequestId }) => `/change_requests/${changeRequestId}/resolutions`,
+    422,
+    () => ({ resolutions: [{ operation_id: 1, columns: { name: 'mine' } }] }),
+  ),
+  'POST /change_requests/{id}/decisions': sends(
+    ({ changeRequestId }) => `/change_requests/${changeRequestId}/decisions`,
+    422,
+    () => ({ decisions: [{ operation_ids: [1], decision: 'accept' }] }),
+  ),
+  'POST /change_requests/{id}/rehearse': sends(
+    ({ changeRequestId }) => `/change_requests/${changeRequestId}/rehearse`,
+    200,
+  ),
+
   'GET /inbox': reads(() => '/inbox'),
   'GET /inbox/counts': reads(() => '/inbox/counts'),
 

@@ -81,12 +81,19 @@ async function deleteBulkWrites(sql: Sql, ids: number[]): Promise<void> {
   );
 }
 
-/** Drops all tables of a branch with their rows; answers how many there were. */
+/**
+ * Drops all tables of a branch with their rows, and what is proposed for them; answers how many
+ * tables there were.
+ */
 export function dropBranch({ pools }: { pools: Pools }, call: CallContext, branchId: number): Promise<number> {
   return withTransaction(pools.work, async (sql) => {
     await sql(setTimeouts);
     await requireResident(sql, call);
     await lockBranch(sql, branchId);
+    await sql('delete from change_request where account_id = $1::int and branch_id = $2::int', [
+      call.accountId,
+      branchId,
+    ]);
     const branch = await listBranch(sql, call.accountId, branchId);
     const { rows } = await sql(
       'select true from retired_table where account_id = $1::int and branch_id = $2::int limit 1',

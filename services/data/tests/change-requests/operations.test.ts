@@ -1,5 +1,5 @@
 // The operations of change requests: what is stored, checked and shown, and who may do it.
-import { create, type DataNet, deploy, failureOf, givenData, type TableInput } from '../given.ts';
+import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from '../given.ts';
 import { remove } from '../versions.ts';
 import {
   added,
@@ -419,6 +419,12 @@ describe('the calls of metadata', () => {
     );
     expect((await failureOf(setPhase(net, request, 'review'))).kind).toBe('not_found');
     expect((await failureOf(setPhase(net, request, 'shut'))).kind).toBe('bad_request');
+  });
+
+  it('goes with its branch', async () => {
+    const request = await openRequest(net, { branchId: 77 });
+    await net.metadata.DropBranch(caller, { branch_id: 77 });
+    expect(await summaryOf(net, request)).toBeUndefined();
   });
 });
 
