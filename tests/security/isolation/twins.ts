@@ -46,6 +46,8 @@ export const never: Owned = {
   row: neverId,
   'change request': neverId,
   'change operation': neverId,
+  'sent change request': neverId,
+  'sent change operation': neverId,
   deployment: neverId,
   promotion: neverId,
   'change request comment': neverId,
@@ -252,13 +254,32 @@ class Maker {
     this.owned.promotion = made.id;
   }
 
-  /** A draft with a comment. */
+  /** A draft with a comment and an operation, and a request under review. */
   async changeRequest(): Promise<void> {
     const { user } = this.given;
+    const draft = await this.proposal('P1');
+    const comment = await user.post<Made>(`/change_requests/${draft.id}/comments`, { body: this.mark });
+    const sent = await this.proposal('P2');
+    await user.post(`/change_requests/${sent.id}/send_request`, { comment: this.mark });
+    Object.assign(this.owned, {
+      'change request': draft.id,
+      'change operation': draft.operation,
+      'change request comment': comment.id,
+      'sent change request': sent.id,
+      'sent change operation': sent.operation,
+    });
+  }
+
+  private async proposal(code: string): Promise<Made & { operation: number }> {
+    const { user } = this.given;
     const change_request = { title: this.mark };
-    const made = await user.post<Made>('/change_requests', { branch_id: this.owned['main branch'], change_request });
-    const comment = await user.post<Made>(`/change_requests/${made.id}/comments`, { body: this.mark });
-    Object.assign(this.owned, { 'change request': made.id, 'change request comment': comment.id });
+    const { id } = await user.post<Made>('/change_requests', { branch_id: this.owned['main branch'], change_request });
+    const added = await user.post<{ operations: Made[] }>(`/change_requests/${id}/operations`, {
+      table_definition_id: this.shared.id,
+      operations: [{ operation: 'create', record: { code } }],
+    });
+    await user.get(`/change_requests/${id}`); // lists find it by its table from now on
+    return { id, operation: (added.operations[0] as Made).id };
   }
 
   async removedTable(): Promise<void> {

@@ -2,7 +2,7 @@
 // decided together: what is accepted takes along what it needs, and what is not takes along what
 // needs it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { ServiceError } from '@almanac/service-kit/errors';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { requireRight } from '@almanac/service-kit/rights/rights';
@@ -126,6 +126,7 @@ async function findWanted(
 ): Promise<number[]> {
   const { bind, list } = new Values();
   const { table_definition_id: definition, ...wanted } = filter;
+  if (definition !== undefined && !definitions.includes(definition)) throw notFound('Table definition');
   const tables = definition === undefined ? definitions : [definition];
   const ids = operation_ids && [...new Set(operation_ids)];
   const among = ids ? ` and o.id = any(${bind(ids, 'bigint[]')})` : '';
