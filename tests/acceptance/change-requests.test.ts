@@ -1,41 +1,28 @@
 // Two people and one table, by the public API: a steward proposes rows, an approver who may not
 // view the table reads them, returns two, rejects one and applies the rest in one step.
-import { type Api, createApi, type Page } from '@almanac/api-client/api';
-import { signInPerson } from '@almanac/api-client/sign-in';
+import type { Api, Page } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import {
   type Account,
+  type Colleague,
   type DeployedTable,
   givenAccount,
+  givenColleague,
   givenDeployedTable,
-  unique,
 } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 type Operation = Made & { kind: string; decision: string; comment: string | null; proposed: { code: string } };
-type Person = { api: Api; id: number; email: string };
-
-const password = 'correct horse battery staple';
 
 let account: Account;
 let admin: Api;
 let table: DeployedTable;
-let steward: Person;
-let approver: Person;
-
-async function givenPerson(groupName: string): Promise<Person> {
-  const email = `person-${unique()}@example.com`;
-  const { id } = await admin.post<Made>('/users', { email, password, license_type: 'developer' });
-  const { data } = await admin.get<Page<Made & { name: string }>>('/user_groups?per_page=1000');
-  const user_group_id = data.find(({ name }) => name.endsWith(groupName))?.id;
-  await admin.post('/user_group_assignments', { user_id: id, user_group_id });
-  const { access_token } = await signInPerson(account.baseUrl, account.application, { email, password });
-  return { api: createApi(account.baseUrl, access_token), id, email };
-}
+let steward: Colleague;
+let approver: Colleague;
 
 const codes = Array.from({ length: 20 }, (_, i) => `P${String(i).padStart(2, '0')}`);
 const creation = (code: string) => ({ operation: 'create', record: { code, name: `Place ${code}` } });
-const mailsTo = async ({ email }: Person) => {
+const mailsTo = async ({ email }: Colleague) => {
   const text = await (await fetch(`${account.baseUrl}/dev/mail`)).text();
   return text.split('\n').filter((line) => line.includes(email));
 };
@@ -45,8 +32,8 @@ beforeAll(async () => {
   admin = await account.person();
   table = await givenDeployedTable(admin);
   await admin.patch(`/branches/${table.branchId}`, { branch: { row_changes: 'request' } });
-  steward = await givenPerson('Data Managers');
-  approver = await givenPerson('main Approvers');
+  steward = await givenColleague(account, 'Data Managers');
+  approver = await givenColleague(account, 'main Approvers');
 }, 120_000);
 
 async function givenRequest(title: string): Promise<number> {

@@ -1,7 +1,6 @@
 // The removal of a table, which takes an approver, by the public API alone.
-import { type Api, createApi, type Page } from '@almanac/api-client/api';
-import { signInPerson } from '@almanac/api-client/sign-in';
-import { type Account, givenAccount, mainBranchId, unique } from '@almanac/testkit/system/builders';
+import type { Api } from '@almanac/api-client/api';
+import { givenAccount, givenColleague, mainBranchId, unique } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 
@@ -9,8 +8,8 @@ it('a table leaves main by a deployment that another user approves, and is resto
   const account = await givenAccount();
   const admin: Api = await account.person();
   const main = await mainBranchId(admin);
-  const developer = await givenPerson(account, 'Developers');
-  const approver = await givenPerson(account, 'main Approvers');
+  const developer = (await givenColleague(account, 'Developers')).api;
+  const approver = (await givenColleague(account, 'main Approvers')).api;
   const domain = await admin.post<Made>('/domains', { domain: { name: `Domain ${unique()}` } });
   const table = await developer.post<Made>('/table_definitions', {
     branch_id: main,
@@ -36,14 +35,3 @@ it('a table leaves main by a deployment that another user approves, and is resto
   await admin.post(`/table_definitions/${table.id}/restore`);
   expect(await admin.get(rows)).toMatchObject({ data: [{ code: 'CH' }] });
 });
-
-async function givenPerson(account: Account, groupName: string): Promise<Api> {
-  const admin: Api = await account.person();
-  const [email, password] = [`person-${unique()}@example.com`, 'correct horse battery staple'];
-  const { id } = await admin.post<Made>('/users', { email, password, license_type: 'developer' });
-  const { data } = await admin.get<Page<Made & { name: string }>>('/user_groups?per_page=1000');
-  const group = data.find(({ name }) => name === groupName);
-  await admin.post('/user_group_assignments', { user_id: id, user_group_id: group?.id });
-  const { access_token } = await signInPerson(account.baseUrl, account.application, { email, password });
-  return createApi(account.baseUrl, access_token);
-}

@@ -31,6 +31,20 @@ export function baseUrl(): string {
 /** Letters and digits that no other call gives. */
 export const unique = () => randomBytes(4).toString('hex');
 
+export type Colleague = { api: Api; id: number; email: string };
+
+/** Another person of the account, a member of the group of this name; of the first if several. */
+export async function givenColleague(account: Account, groupName: string): Promise<Colleague> {
+  const api = await account.person();
+  const [email, password] = [`person-${unique()}@example.com`, 'correct horse battery staple'];
+  const { id } = await api.post<{ id: number }>('/users', { email, password, license_type: 'developer' });
+  const { data } = await api.get<Page<{ id: number; name: string }>>('/user_groups?per_page=1000');
+  const group = data.find(({ name }) => name === groupName) ?? data.find(({ name }) => name.endsWith(` ${groupName}`));
+  await api.post('/user_group_assignments', { user_id: id, user_group_id: group?.id });
+  const { access_token } = await signInPerson(account.baseUrl, account.application, { email, password });
+  return { api: createApi(account.baseUrl, access_token), id, email };
+}
+
 type Created = { account_id: number; admin: Person; application: Application };
 
 /** A new account, ready for calls. `allowance` replaces the plan's. */

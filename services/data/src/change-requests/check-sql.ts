@@ -1,7 +1,6 @@
 // The problems of stored operations: the questions of a batch (`records/batch/`), asked about all
 // operations that a request has on a table and on those that refer to each other with it, and the
 // conflicts with rows that others have changed. Pure.
-import type { Problem } from '@almanac/service-kit/problems';
 import {
   type Beside,
   cellState,
@@ -10,8 +9,8 @@ import {
   givenCell,
   operationsSql,
   ownOperations,
-  type Question,
   questionsOf,
+  type Rule,
 } from '../records/batch/batch-problems-sql.ts';
 import type { Referrer } from '../records/constraint-sql.ts';
 import { cellSql, hasCellSql, standingSql } from '../rows/proposed-sql.ts';
@@ -21,38 +20,37 @@ import { currentSql } from '../tables/catalogue.ts';
 import { type Column, type DeployedTable, getColumn } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
-import { cellConflictSql, rowConflictSql } from './conflict-sql.ts';
+import {
+  cellConflictProblem,
+  cellConflictSql,
+  notDeletedProblem,
+  rowConflictProblem,
+  rowConflictSql,
+} from './conflict-sql.ts';
 
 /** `around`: the other tables of the branch that refer to the table, or that it refers to. */
 export type Checked = { table: DeployedTable; referring: Referrer[]; around: DeployedTable[] };
 
-/** The questions of stored operations; the place of each is its id. */
-export type StoredQuestion = { problem: (operation: { id: string | null }, other: number) => Problem };
-
 /**
- * One row `place`, `question`, `other`, `row` for each problem of these operations; no row at all,
- * but for `place` 0 while the table is as its entry says.
+ * One row `place`, `question`, `other`, `row` for each problem of these operations, of which the
+ * place is the id; no row at all, but for `place` 0 while the table is as its entry says.
  */
 export function checkSql(
   { table, referring, around }: Checked,
   changeRequestId: number,
   ids: number[],
-): { statement: Statement; questions: StoredQuestion[] } {
+): { statement: Statement; questions: Rule[] } {
   const { bind, list } = new Values();
   const relation = (alias: string, of: DeployedTable) =>
     operationsSql(alias, of, checkedLineages(of), storedSql(of, changeRequestId, bind));
   const beside: Beside = new Map(around.map((other) => [other.lineage_id, operationsName(other)]));
-  const questions = [
-    ...questionsOf(table, referring, beside).map(named),
-    ...conflictQuestions(table, changeRequestId, bind),
-  ];
-  const all: Question[] = questions.map(({ sql, problem }) => ({ kind: 'broken', sql, problem }) as Question);
+  const questions = [...questionsOf(table, referring, beside), ...conflictQuestions(table, changeRequestId, bind)];
   const relations = [relation(ownOperations, table), ...around.map((other) => relation(operationsName(other), other))];
   return {
     statement: {
       text:
         `with ${relations.join(', ')} select f.place, f.question, f.other, o.id::text as row` +
-        ` from (${foundSql(all)}) f join ${ownOperations} o on o.place = f.place where f.place = any(${bind(ids, 'bigint[]')})` +
+        ` from (${foundSql(questions)}) f join ${ownOperations} o on o.place = f.place where f.place = any(${bind(ids, 'bigint[]')})` +
         ` union all select 0, 0, 0, null where ${currentSql(table, bind)}`,
       values: list,
       customPlan: true,
@@ -60,13 +58,6 @@ export function checkSql(
     questions,
   };
 }
-
-// Messages of a batch name another operation by its place; here it is an id.
-const named = ({ sql, problem }: Question) => ({
-  sql,
-  problem: (operation: { id: string | null }, other: number) =>
-    problem(operation as Parameters<typeof problem>[0], other),
-});
 
 const ofRequestSql = (alias: string, table: DeployedTable, changeRequestId: number, bind: Bind) =>
   `${alias}.account_id = ${bind(table.account_id, 'int')} and ${alias}.change_request_id = ${bind(changeRequestId, 'int')}` +
@@ -100,34 +91,26 @@ export function storedSql(table: DeployedTable, changeRequestId: number, bind: B
   );
 }
 
-function conflictQuestions(table: DeployedTable, changeRequestId: number, bind: Bind) {
+function conflictQuestions(table: DeployedTable, changeRequestId: number, bind: Bind): Rule[] {
   const rows =
     `from change_request_operation c left join ${tableName(table)} t on t.svc_sk = c.svc_sk` +
     ` where ${ofRequestSql('c', table, changeRequestId, bind)} and ${standingSql('c')}`;
   const { columns } = table.structure;
-  const changed = (id: string | null) =>
-    `record ${id} has been changed since the version that the operation is based on`;
   return [
     {
       sql: `select c.id as place, 0 as other ${rows} and ${rowConflictSql('c', 't')} and t.svc_sk is not null and not (c.kind = 'update')`,
-      problem: ({ id }: { id: string | null }): Problem => ({ code: 'version_conflict', message: changed(id) }),
+      problem: rowConflictProblem,
     },
     {
       sql: `select c.id as place, 0 as other ${rows} and c.kind = 'restore' and not t.svc_is_deleted`,
-      problem: ({ id }: { id: string | null }): Problem => ({
-        code: 'wrong_state',
-        message: `record ${id} is not deleted`,
-      }),
+      problem: notDeletedProblem,
     },
     {
       sql:
         `select c.id as place, q.place as other from change_request_operation c join ${tableName(table)} t on t.svc_sk = c.svc_sk` +
         ` cross join lateral (values ${columns.map((column, i) => `(${i}, ${cellConflictSql('c', 't', column)})`).join(', ')}) q(place, is_one)` +
         ` where ${ofRequestSql('c', table, changeRequestId, bind)} and ${standingSql('c')} and q.is_one`,
-      problem: ({ id }: { id: string | null }, place: number): Problem => {
-        const { name } = columns[place] as Column;
-        return { code: 'version_conflict', message: `${name}: ${changed(id)}`, column: name };
-      },
+      problem: (operation, place) => cellConflictProblem(operation, columns[place] as Column),
     },
   ];
 }

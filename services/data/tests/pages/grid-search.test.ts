@@ -3,7 +3,15 @@ import { limits } from '@almanac/service-kit/limits';
 import { eventually } from '@almanac/testkit/eventually';
 import fc from 'fast-check';
 import { create, type DataNet, deploy, givenData } from '../given.ts';
-import { anySelection, type Given, givenRows, kindsOfAll, type Row, selected } from '../summaries/given-rows.ts';
+import {
+  anySelection,
+  deployTitles,
+  type Given,
+  givenRows,
+  kindsOfAll,
+  type Row,
+  selected,
+} from '../summaries/given-rows.ts';
 import { patch } from '../versions.ts';
 
 let net: DataNet;
@@ -86,16 +94,7 @@ describe('the grid', () => {
   });
 
   it('takes the labels of the same instant as the rows', async () => {
-    await deploy(net, [
-      {
-        id: 5,
-        columns: [
-          { name: 'code', length: 2, is_primary_key: true },
-          { name: 'title', length: 9 },
-        ],
-      },
-      { id: 6, columns: [{ name: 'ref', length: 2, foreign_key_table_id: 5 }] },
-    ]);
+    await deployTitles(net);
     const target = await create(net, 5, { code: 'A', title: 'old' });
     await create(net, 5, { code: 'B', title: 'middle' });
     await create(net, 6, { ref: 'B' });

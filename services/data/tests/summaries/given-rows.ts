@@ -108,3 +108,16 @@ export async function givenRows(net: DataNet, count: number): Promise<Given[]> {
     return { shown, typed: { ...shown, amount, big: record.big === null ? null : BigInt(record.big) } };
   });
 }
+
+/** Deploys table 5 of titles by code, and table 6 that refers to it and shows them as labels. */
+export const deployTitles = (net: DataNet) =>
+  deploy(net, [
+    {
+      id: 5,
+      columns: [
+        { name: 'code', length: 2, is_primary_key: true },
+        { name: 'title', length: 9 },
+      ],
+    },
+    { id: 6, columns: [{ name: 'ref', length: 2, foreign_key_table_id: 5 }] },
+  ]);

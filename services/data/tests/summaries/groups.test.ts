@@ -3,7 +3,16 @@ import fc from 'fast-check';
 import { create, type DataNet, deploy, givenData } from '../given.ts';
 import { compare } from '../pages/grid-reference.ts';
 import { patch } from '../versions.ts';
-import { anySelection, type Given, givenRows, kindsOfAll, type Row, type Selection, selected } from './given-rows.ts';
+import {
+  anySelection,
+  deployTitles,
+  type Given,
+  givenRows,
+  kindsOfAll,
+  type Row,
+  type Selection,
+  selected,
+} from './given-rows.ts';
 
 let net: DataNet;
 let rows: Given[];
@@ -162,16 +171,7 @@ describe('groups of rows', () => {
   });
 
   it('have the labels of the same instant, and are as of it', async () => {
-    await deploy(net, [
-      {
-        id: 5,
-        columns: [
-          { name: 'code', length: 2, is_primary_key: true },
-          { name: 'title', length: 9 },
-        ],
-      },
-      { id: 6, columns: [{ name: 'ref', length: 2, foreign_key_table_id: 5 }] },
-    ]);
+    await deployTitles(net);
     const target = await create(net, 5, { code: 'A', title: 'old' });
     const { svc_updated_at: as_of } = await create(net, 6, { ref: 'A' });
     await create(net, 6, { ref: 'A' });

@@ -4,6 +4,7 @@ import { compare } from '../pages/grid-reference.ts';
 import { patch, remove } from '../versions.ts';
 import {
   anySelection,
+  deployTitles,
   type Given,
   givenRows,
   has,
@@ -121,16 +122,7 @@ describe('the values of a column', () => {
   });
 
   it('show and find the label of a record as of the same instant', async () => {
-    await deploy(net, [
-      {
-        id: 5,
-        columns: [
-          { name: 'code', length: 2, is_primary_key: true },
-          { name: 'title', length: 9 },
-        ],
-      },
-      { id: 6, columns: [{ name: 'ref', length: 2, foreign_key_table_id: 5 }] },
-    ]);
+    await deployTitles(net);
     const target = await create(net, 5, { code: 'A', title: 'old' });
     const row = await create(net, 6, { ref: 'A' });
     await patch(net.call, 5, target.svc_sk, { title: 'new' });

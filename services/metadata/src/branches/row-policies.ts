@@ -49,7 +49,9 @@ const shape = {
     description: 'How many people approve a change request before it is applied.',
   }),
   self_approval: z.boolean().meta({ description: 'Whether the creator of a change request may approve it.' }),
-  comment_required: z.boolean().meta({ description: 'Whether rejecting or returning a change takes a comment.' }),
+  comment_required: z
+    .boolean()
+    .meta({ description: 'Whether sending a change request for approval and approving it take a comment.' }),
   machine_imports: z.boolean().meta({
     description: 'With `row_changes: request`: whether imports of applications go on.',
   }),

@@ -47,11 +47,8 @@ export async function releaseLease(
   );
 }
 
-/**
- * True when an error is the outcome of an attempt: a refusal, or a fault that remained after the
- * last try. Any other error leaves the outcome open, and the attempt is resumed.
- */
-export const isOutcome = (error: unknown, tries: number): error is ServiceError =>
+// A refusal, or a fault that remained after the last try.
+const isOutcome = (error: unknown, tries: number): error is ServiceError =>
   error instanceof ServiceError && error.kind !== 'unavailable' && (error.status < 500 || tries >= maxTries);
 
 /** Renews the lease until the answered function is called. */
@@ -64,6 +61,37 @@ export function holdLease(ctx: MetadataContext, machine: Machine, attempt: Attem
   timer.unref();
   return () => clearInterval(timer);
 }
+
+/**
+ * Works on an attempt under its lease, and answers why the change was not applied; undefined: it
+ * was, or is not over. An error that is an outcome goes to `fail` with its reasons, `fault` for a
+ * fault; after any other error the attempt is resumed later.
+ */
+export async function runAttempt(
+  ctx: MetadataContext,
+  machine: Machine,
+  attempt: Attempt & { tries: number },
+  { work, fail, fault }: AttemptWork,
+): Promise<ServiceError | undefined> {
+  const { noun } = machine;
+  const stopRenewing = holdLease(ctx, machine, attempt);
+  try {
+    return await work();
+  } catch (error) {
+    if (isOutcome(error, attempt.tries)) return fail(error.status < 500 ? error.errors : [fault]);
+    ctx.logger.warn({ err: error, [`${noun}_id`]: attempt.id }, `the outcome of a ${wordOf(noun)} is not known yet`);
+    await releaseLease(ctx, machine, attempt, Math.min(attempt.tries, 10));
+    return undefined;
+  } finally {
+    stopRenewing();
+  }
+}
+
+type AttemptWork = {
+  work(): Promise<ServiceError | undefined>;
+  fail(reasons: string[]): Promise<ServiceError>;
+  fault: string;
+};
 
 /** `tries`: how often it was claimed; `input`: what it was begun with; `caller`: who began it. */
 export type ClaimedAttempt<Input> = Attempt & { tries: number; input: Input; caller: RpcCaller };

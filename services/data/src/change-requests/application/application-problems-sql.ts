@@ -8,8 +8,8 @@ import {
   cellState,
   foundSql,
   ownOperations,
-  type Question,
   questionsOf,
+  type Rule,
 } from '../../records/batch/batch-problems-sql.ts';
 import { referrersOf } from '../../records/constraint-sql.ts';
 import { standingSql } from '../../rows/proposed-sql.ts';
@@ -17,15 +17,11 @@ import { applicationName, columnName, operationProblemsName, tableName } from '.
 import { type Statement, Values } from '../../sql/statement.ts';
 import { hierarchiesOf, hierarchyProblem, namesOf } from '../../tables/hierarchies.ts';
 import { type Column, type DeployedTable, type ForeignKey, getColumn } from '../../tables/table.ts';
+import { cellConflictProblem, notDeletedProblem, rowConflictProblem } from '../conflict-sql.ts';
 import { brokenProblem, type TablePart } from './gathered-operations-sql.ts';
 
-/** An operation as messages name it: its row. */
-export type NamedOperation = { id: string | null };
-
-type PartQuestion = { sql: string; problem: (operation: NamedOperation, other: number) => Problem };
-
 /** The rules of one table. `statement` adds its problems. */
-export type PartRules = { statement: Statement; questions: PartQuestion[] };
+export type PartRules = { statement: Statement; questions: Rule[] };
 
 /** The relation of the problems: `question` and `other`, or the problem itself. */
 export const createProblemsSql =
@@ -37,8 +33,8 @@ export function rulesOf(part: TablePart, parts: TablePart[], branch: DeployedTab
   const { table } = part;
   const others = parts.filter((other) => other !== part);
   const beside: Beside = new Map(others.map((other) => [other.table.lineage_id, applicationName(other.table)]));
-  const questions: PartQuestion[] = [
-    ...questionsOf(table, referrersOf(table, branch), beside).map(named),
+  const questions: Rule[] = [
+    ...questionsOf(table, referrersOf(table, branch), beside),
     ...requestQuestions(table),
     ...hierarchiesOf(table).map((hierarchy) => cycleQuestion(table, hierarchy)),
   ];
@@ -51,7 +47,7 @@ export function rulesOf(part: TablePart, parts: TablePart[], branch: DeployedTab
     statement: {
       text:
         `insert into ${operationProblemsName} (place, table_definition_id, question, other, problem) ${operations}` +
-        ` select place, ${definition}, question, other, null::jsonb from (${foundSql(questions.map(unnamed))}) found` +
+        ` select place, ${definition}, question, other, null::jsonb from (${foundSql(questions)}) found` +
         ` union all select place, ${definition}, null, null, k from ${ownOperations}, jsonb_array_elements(kept) k where kept <> '[]'`,
       values: list,
       customPlan: true,
@@ -59,20 +55,7 @@ export function rulesOf(part: TablePart, parts: TablePart[], branch: DeployedTab
   };
 }
 
-const named = ({ sql, problem }: Question): PartQuestion => ({
-  sql,
-  problem: (operation, other) => problem(operation as Parameters<typeof problem>[0], other),
-});
-
-const unnamed = ({ sql }: PartQuestion): Question => ({ kind: 'broken', sql, problem: unused });
-
-const unused = (): never => {
-  throw new Error('only its SQL is used');
-};
-
-const changed = (id: string | null) => `record ${id} has been changed since the version that the operation is based on`;
-
-function requestQuestions(table: DeployedTable): PartQuestion[] {
+function requestQuestions(table: DeployedTable): Rule[] {
   return [
     {
       sql: `select place, 0 as other from ${ownOperations} where removed`,
@@ -87,25 +70,22 @@ function requestQuestions(table: DeployedTable): PartQuestion[] {
     },
     {
       sql: `select place, svc_version as other from ${ownOperations} where row_conflicts and (was_deleted or not is_restored)`,
-      problem: ({ id }, version) => ({ code: 'version_conflict', message: changed(id), params: { version } }),
+      problem: (operation, version) => ({ ...rowConflictProblem(operation), params: { version } }),
     },
     {
       sql: `select place, 0 as other from ${ownOperations} where is_restored and not was_deleted`,
-      problem: ({ id }) => ({ code: 'wrong_state', message: `record ${id} is not deleted` }),
+      problem: notDeletedProblem,
     },
     {
       sql: `select place, unnest(conflicts) as other from ${ownOperations} where conflicts <> '{}'`,
-      problem: ({ id }, place) => {
-        const { name } = table.structure.columns[place] as Column;
-        return { code: 'version_conflict', message: `${name}: ${changed(id)}`, column: name };
-      },
+      problem: (operation, place) => cellConflictProblem(operation, table.structure.columns[place] as Column),
     },
   ];
 }
 
 // Walks up from the rows that newly refer to another, or take a key, over all rows as they would
 // be. New rows have the negative number of their operation.
-function cycleQuestion(table: DeployedTable, hierarchy: ForeignKey): PartQuestion {
+function cycleQuestion(table: DeployedTable, hierarchy: ForeignKey): Rule {
   const { columns, target_columns } = hierarchy;
   const refers = columns.map(cellAfter);
   const parentIs = (values: (i: number) => string) => (key: (lineage: number) => string) =>

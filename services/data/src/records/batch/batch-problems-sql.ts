@@ -16,12 +16,13 @@ import { Relation } from './batch-sql.ts';
 /** `other`: another operation, or a number of rows. */
 export type Found = { place: number; question: number; other: number };
 
-export type Question = {
-  kind: 'absent' | 'outdated' | 'taken' | 'broken';
+/** A rule of operations. */
+export type Rule = {
   /** Selects `place` and `other` of the operations with the problem. */
   sql: string;
-  problem: (change: RowChange, other: number) => Problem;
+  problem: (operation: { id: string | null; version?: number | null }, other: number) => Problem;
 };
+export type Question = Rule & { kind: 'absent' | 'outdated' | 'taken' | 'broken' };
 
 /**
  * One row `Found` for each problem, by the operations. `referring`: the foreign keys that refer to
@@ -82,7 +83,7 @@ export function operationsSql(alias: string, table: DeployedTable, lineages: num
 }
 
 /** Selects `place`, `question` and `other` of each problem. */
-export function foundSql(questions: Question[]): string {
+export function foundSql(questions: readonly Pick<Rule, 'sql'>[]): string {
   const found = questions.map(({ sql }, i) => `select place, ${i} as question, other from (${sql}) q`);
   return `select place, question, other::bigint as other from (${found.join(' union all ')}) found`;
 }

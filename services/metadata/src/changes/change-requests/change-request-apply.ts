@@ -3,7 +3,7 @@
 // process may resume the attempt: data applies the same id only once.
 import type { AppliedChangeRequest__Output } from '@almanac/protos/generated/almanac/data/v1/AppliedChangeRequest.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
@@ -11,11 +11,11 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import { releaseKey, transactOnce } from '../../requests/idempotency.ts';
 import type { Transaction } from '../../transaction.ts';
 import { type Actor, decide } from '../approval-states.ts';
-import { claimAttempt, holdLease, isOutcome, releaseLease, renewLease, waitForEnd } from '../attempt-lease.ts';
+import { claimAttempt, renewLease, runAttempt, waitForEnd } from '../attempt-lease.ts';
 import { announceChange } from '../change-events.ts';
 import { recordAction } from '../change-history.ts';
 import { requireApplicable, requireStep } from '../change-kind.ts';
-import { requireSuccess } from '../refusal.ts';
+import { blockedBy, requireSuccess } from '../refusal.ts';
 import { type ApprovalInput, close, countApprovals, requirePresent, storeApproval } from './change-request-approval.ts';
 import { type Attempt, finishApplied, finishFailed, finishRefused, type Input } from './change-request-finish.ts';
 import { actorOf, changeRequests, requireComment } from './change-request-kind.ts';
@@ -174,32 +174,23 @@ async function storeAttempt(
  * Has data apply an attempt, and stores the outcome. Answers why it was not applied; undefined: it
  * was, or is not over.
  */
-async function applyAttempt(
+function applyAttempt(
   ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
   isResumed: boolean,
 ): Promise<ServiceError | undefined> {
-  const stopRenewing = holdLease(ctx, changeRequestMachine, attempt);
-  try {
+  const work = async () => {
     const result = await applyInData(ctx, caller, attempt, isResumed);
-    if (result.status === 'applied') {
-      await finishApplied(ctx, caller, attempt, result, isResumed);
-      return undefined;
-    }
-    return await finishRefused(ctx, caller, attempt, result, isResumed);
-  } catch (error) {
-    if (isOutcome(error, attempt.tries)) {
-      const reasons = error.status < 500 ? error.errors : ['It could not be applied; try again.'];
-      await finishFailed(ctx, caller, attempt, reasons, isResumed);
-      return validationFailed(reasons.map((message) => ({ code: 'blocked', message })));
-    }
-    ctx.logger.warn({ err: error, change_request_id: attempt.id }, 'the outcome of a change request is not known yet');
-    await releaseLease(ctx, changeRequestMachine, attempt, Math.min(attempt.tries, 10));
+    if (result.status !== 'applied') return finishRefused(ctx, caller, attempt, result, isResumed);
+    await finishApplied(ctx, caller, attempt, result, isResumed);
     return undefined;
-  } finally {
-    stopRenewing();
-  }
+  };
+  const fail = async (reasons: string[]) => {
+    await finishFailed(ctx, caller, attempt, reasons, isResumed);
+    return blockedBy(reasons);
+  };
+  return runAttempt(ctx, changeRequestMachine, attempt, { work, fail, fault: 'It could not be applied; try again.' });
 }
 
 async function applyInData(
@@ -244,7 +235,6 @@ export async function answerApplied(ctx: MetadataContext, call: CallContext, id:
   const request = await requireChangeRequest(ctx, call, id);
   requireSuccess(changeRequestMachine, request, 'applied');
   const state = request.status as ChangeRequestState;
-  if (state !== 'applied' && request.error !== null)
-    throw validationFailed(request.error.split('\n').map((message) => ({ code: 'blocked', message })));
+  if (state !== 'applied' && request.error !== null) throw blockedBy(request.error.split('\n'));
   return showChangeRequest(ctx, call, id);
 }

@@ -10,7 +10,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import { releaseKey, transactOnce } from '../../requests/idempotency.ts';
 import { mapUniqueViolation, type Transaction, transact } from '../../transaction.ts';
 import { findRecipients, type Recipients } from '../approval-mails.ts';
-import { claimAttempt, holdLease, isOutcome, releaseLease, renewLease, waitForEnd } from '../attempt-lease.ts';
+import { claimAttempt, renewLease, runAttempt, waitForEnd } from '../attempt-lease.ts';
 import { deleteApplyAction } from '../change-history.ts';
 import { blockedBy, requireSuccess } from '../refusal.ts';
 import { describeViolations, violationsOf } from '../table-diff.ts';
@@ -97,31 +97,21 @@ async function begin(
  * Merges the rows and ends the attempt. Answers why it failed; undefined: it succeeded, or is not
  * over.
  */
-async function applyAttempt(
+function applyAttempt(
   ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
   isResumed: boolean,
 ): Promise<ServiceError | undefined> {
-  const stopRenewing = holdLease(ctx, promotionMachine, attempt);
-  try {
+  const failFor = (reasons: string[]) => fail(ctx, caller, attempt, { reasons, was_resumed: isResumed });
+  const work = async () => {
     const { status, rows, violations, conflictProblems } = await mergeInData(ctx, caller, attempt);
-    if (status === 'merged') return await finish(ctx, caller, attempt, rows, isResumed);
-    if (violations.length === 0) return await revertAttempt(ctx, caller, attempt, conflictProblems);
-    const reasons = [...describeViolations(violations), ...messagesOf(conflictProblems)];
-    return await fail(ctx, caller, attempt, { reasons, was_resumed: isResumed });
-  } catch (error) {
-    if (isOutcome(error, attempt.tries))
-      return fail(ctx, caller, attempt, {
-        reasons: error.status < 500 ? error.errors : ['The rows could not be merged; try again.'],
-        was_resumed: isResumed,
-      });
-    ctx.logger.warn({ err: error, promotion_id: attempt.id }, 'the outcome of a promotion of rows is not known yet');
-    await releaseLease(ctx, promotionMachine, attempt, Math.min(attempt.tries, 10));
-    return undefined;
-  } finally {
-    stopRenewing();
-  }
+    if (status === 'merged') return finish(ctx, caller, attempt, rows, isResumed);
+    if (violations.length === 0) return revertAttempt(ctx, caller, attempt, conflictProblems);
+    return failFor([...describeViolations(violations), ...messagesOf(conflictProblems)]);
+  };
+  const fault = 'The rows could not be merged; try again.';
+  return runAttempt(ctx, promotionMachine, attempt, { work, fail: failFor, fault });
 }
 
 async function mergeInData(
