@@ -156,7 +156,9 @@ class RequestMaker {
     if (chosen) return isList ? chosen.values : chosen.values[0];
     const kind = this.companions[name] ?? kindsAt(place)?.[0];
     if (kind) return isList ? [this.owned[kind]] : this.owned[kind];
-    if (samples[name]) return samples[name]();
+    const made = samples[name]?.();
+    // A list and an object may have one name.
+    if (made !== undefined && !(Array.isArray(made) && schema.type === 'object')) return made;
     if (schema.const !== undefined) return schema.const;
     if (schema.enum) return schema.enum[0];
     if (schema.oneOf) return this.alternative(schema.oneOf, steps);
