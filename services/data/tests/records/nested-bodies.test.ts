@@ -63,6 +63,6 @@ it('a property that is given twice, or that is unknown, is refused in each form'
 
 it('every body of rows may be nested', () => {
   const bodies = dataRoutes(net.context).filter(({ body }) => body !== undefined);
-  expect(bodies.filter(({ resource }) => resource !== 'table_data')).toEqual([]);
-  expect(bodies).toHaveLength(8);
+  const resources = Map.groupBy(bodies, ({ resource }) => resource);
+  expect([...resources.keys()].toSorted()).toEqual(['change_request', 'table_data']);
 });

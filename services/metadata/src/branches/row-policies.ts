@@ -195,18 +195,19 @@ export async function sendRowPolicies(ctx: MetadataContext, caller: RpcCaller, b
 type SentPolicy = { table_definition_id: number; row_changes: string; machine_imports: boolean };
 
 // Under the lock of the branch, as deployments and restorations begin: one of them either is seen
-// here, or reads these policies.
+// here, or reads these policies. They end without that lock, so whether one runs is read first: the
+// tables of one that has ended by then are among those read after.
 async function readRowPolicies(tx: Transaction, { accountId }: RpcCaller, branchId: number) {
   if (!(await lockRow(tx, 'branch', accountId, branchId))) return undefined;
   const branch = await tx.branch.findUniqueOrThrow({ where: { id: branchId }, select: rowPolicyRevisions });
+  const [busy] = await tx.$queryRaw<{ is_busy: boolean }[]>`
+    select exists (select from deployment where deploying_branch_id = ${branchId})
+      or exists (select from table_removal where branch_id = ${branchId} and restore_requested_at is not null) as is_busy`;
   const policies = await tx.$queryRaw<SentPolicy[]>`
     select d.id as table_definition_id, coalesce(t.row_changes, b.row_changes) as row_changes,
       coalesce(t.machine_imports, b.machine_imports) as machine_imports
     from deployed_table_definition d join branch b on b.id = d.branch_id left join table_definition t on t.id = d.id
     where d.branch_id = ${branchId} and d.account_id = ${accountId} order by d.id`;
-  const [busy] = await tx.$queryRaw<{ is_busy: boolean }[]>`
-    select exists (select from deployment where deploying_branch_id = ${branchId})
-      or exists (select from table_removal where branch_id = ${branchId} and restore_requested_at is not null) as is_busy`;
   return { branch, policies, isBusy: busy?.is_busy ?? false };
 }
 

@@ -188,7 +188,11 @@ describe('a repeated request', () => {
   it('is accepted by every POST that has an effect', () => {
     const posts = metadataRoutes(metadata.context).filter(({ method }) => method === 'POST');
     const without = posts.filter(({ requestHeaders }) => requestHeaders?.['Idempotency-Key'] === undefined);
-    expect(without.map(({ path }) => path)).toEqual(['/deployments/{id}/rehearse', '/promotions/{id}/rehearse']);
+    expect(without.map(({ path }) => path)).toEqual([
+      '/deployments/{id}/rehearse',
+      '/promotions/{id}/rehearse',
+      '/permissions/explain',
+    ]);
     expect(posts.length - without.length).toBe(Object.keys(cases).length);
   });
 

@@ -39,6 +39,7 @@ beforeAll(async () => {
   const view = { name: 'By code', sharing: 'shared', state: {} };
   const saved = await theirs.admin.post('/views', { table_definition_id: table.id, view });
   const promotion = await theirs.admin.post('/promotions', { ...between, table_definition_ids: [table.id] });
+  const request = await theirs.admin.post('/change_requests', { branch_id: theirs.mainId, title: 'Rows' });
   their = {
     domains: theirs.domainId,
     branches: branch.id,
@@ -47,6 +48,7 @@ beforeAll(async () => {
     deployed_table_definitions: table.id,
     deployments: open.id,
     promotions: promotion.id,
+    change_requests: request.id,
     views: saved.id,
   };
 });

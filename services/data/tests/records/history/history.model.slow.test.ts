@@ -277,6 +277,7 @@ class Run {
       channel,
       application_id: 9,
       user_id: null,
+      change_request: null,
       changed_columns: this.model.changed(row, i + 1),
       record: this.model.show(row, i + 1),
     }));
