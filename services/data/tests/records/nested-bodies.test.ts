@@ -62,7 +62,9 @@ it('a property that is given twice, or that is unknown, is refused in each form'
 });
 
 it('every body of rows may be nested', () => {
-  const bodies = dataRoutes(net.context).filter(({ body, path }) => body !== undefined && path.startsWith('/table_data'));
+  const bodies = dataRoutes(net.context).filter(
+    ({ body, path }) => body !== undefined && path.startsWith('/table_data'),
+  );
   expect(bodies.filter(({ resource }) => resource !== 'table_data')).toEqual([]);
   expect(bodies.length).toBeGreaterThan(8);
 });
