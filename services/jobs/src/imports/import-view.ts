@@ -36,7 +36,7 @@ const progressSchema = z
   })
   .meta({ id: 'Progress' });
 
-export const importSchema = z
+const importSchema = z
   .object({
     id: z.int(),
     branch_id: z.int(),
@@ -48,6 +48,9 @@ export const importSchema = z
     finished_at: time.nullable(),
   })
   .meta({ id: 'Import' });
+
+/** How many tables of an import a list shows. */
+export const listedTables = 10;
 
 const rejectionSchema = z
   .object({
@@ -129,6 +132,29 @@ export const importDetailSchema = importSchema
   })
   .meta({ id: 'ImportDetails' });
 
+const listedTableSchema = importTableSchema
+  .pick({
+    id: true,
+    table_definition_id: true,
+    table_definition_key: true,
+    status: true,
+    pattern: true,
+    dry_run: true,
+    metrics: true,
+    finished_at: true,
+  })
+  .meta({ id: 'ListedImportTable' });
+
+export const listedImportSchema = importSchema
+  .extend({
+    tables_count: count.optional().meta({ description: 'With `include=tables`: how many tables the import has.' }),
+    import_tables: z
+      .array(listedTableSchema)
+      .optional()
+      .meta({ description: `With \`include=tables\`: the first ${listedTables} tables of the import.` }),
+  })
+  .meta({ id: 'ListedImport' });
+
 const dryRunChangeSchema = z
   .object({
     kind: z.enum(['created', 'updated', 'deleted']),
@@ -162,6 +188,40 @@ export function showImport(row: data_import): z.input<typeof importSchema> {
     created_by: row.user_id,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+/** What a list reads of a table. */
+export const listedTableFields = {
+  id: true,
+  table_definition_id: true,
+  table_definition_key: true,
+  status: true,
+  pattern: true,
+  dry_run: true,
+  finished_at: true,
+  rows_read: true,
+  rows_inserted: true,
+  rows_updated: true,
+  rows_deleted: true,
+  rows_unchanged: true,
+  rows_rejected: true,
+  object_size: true,
+  duration_ms: true,
+} as const satisfies Partial<Record<keyof import_table, true>>;
+type ListedTable = Pick<import_table, keyof typeof listedTableFields>;
+
+/** A table of an import in a list. */
+export function showListedTable(row: ListedTable): z.input<typeof listedTableSchema> {
+  return {
+    id: row.id,
+    table_definition_id: row.table_definition_id,
+    table_definition_key: row.table_definition_key,
+    status: row.status as ImportTableStatus,
+    pattern: row.pattern as 'full',
+    dry_run: row.dry_run,
+    metrics: metricsOf(row),
     finished_at: row.finished_at?.toISOString() ?? null,
   };
 }
@@ -252,7 +312,7 @@ function totalProgress(parts: z.input<typeof progressSchema>[], finished: boolea
   };
 }
 
-function metricsOf(row: import_table): z.input<typeof importTableSchema>['metrics'] {
+function metricsOf(row: ListedTable): z.input<typeof importTableSchema>['metrics'] {
   if (row.rows_read === null) return null;
   return {
     rows_read: Number(row.rows_read),

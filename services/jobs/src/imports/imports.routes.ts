@@ -13,8 +13,9 @@ import { addImportTable, formats, onErrors, patterns, storeFile } from './import
 import {
   dryRunChangesSchema,
   importDetailSchema,
-  importSchema,
   importTableSchema,
+  listedImportSchema,
+  listedTables,
   newImportTableSchema,
   showImportDetail,
   showImportTable,
@@ -38,6 +39,11 @@ const rowText = z
   .transform((text) => Math.min(Number(text), limits.int4))
   .meta({ type: 'integer', minimum: 0 });
 
+const includeSchema = z
+  .enum(['tables'])
+  .optional()
+  .meta({ description: `Extension: \`tables\` adds the first ${listedTables} tables of each, with their metrics.` });
+
 /** Every endpoint about imports. */
 export function importRoutes(ctx: JobsContext): Route[] {
   return [
@@ -47,9 +53,12 @@ export function importRoutes(ctx: JobsContext): Route[] {
       tag,
       summary: 'List the imports of tables one may view',
       description: 'A bare word in `q` searches the correlation codes.',
-      query: listParameters,
-      response: pageSchema(importSchema),
-      handle: ({ call, query }) => listImports(ctx, call, readListQuery(query, importFields, 'correlation_code')),
+      query: { ...listParameters, include: includeSchema },
+      response: pageSchema(listedImportSchema),
+      handle: ({ call, query: { include, ...query } }) =>
+        listImports(ctx, call, readListQuery(query, importFields, 'correlation_code'), {
+          tables: include === 'tables',
+        }),
     }),
     route({
       method: 'GET',

@@ -17,7 +17,7 @@ import { finishedTableStates, importMachine, importOutcome, openImportStates } f
 import { statesAllowing } from '../states/state-machine.ts';
 import { announce, lockAccount, recordAct, type Transaction } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
-import { type ImportDetail, showImport } from './import-view.ts';
+import { type ImportDetail, listedTableFields, listedTables, showImport, showListedTable } from './import-view.ts';
 import { urlKeyOf } from './uploads.ts';
 
 export const importFields = {
@@ -126,15 +126,31 @@ function importsWithin(reach: Reach): Prisma.data_importWhereInput {
   };
 }
 
-/** The account's imports of which the caller may view every table. */
-export async function listImports(ctx: JobsContext, call: CallContext, list: ListQuery) {
+/** The account's imports of which the caller may view every table; `tables`: with their first ones. */
+export async function listImports(ctx: JobsContext, call: CallContext, list: ListQuery, { tables = false } = {}) {
   const seen = importsWithin(await readReach(ctx.rights, call, 'view'));
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };
-  const [rows, count] = await Promise.all([
-    ctx.prisma.data_import.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
-    ctx.prisma.data_import.count({ where }),
-  ]);
-  return page(rows.map(showImport), list, count);
+  const lines = { where, orderBy: prismaOrderBy(list), ...window(list) };
+  const count = ctx.prisma.data_import.count({ where });
+  const [found, total] = await Promise.all([tables ? readWithTables(ctx, lines) : readLines(ctx, lines), count]);
+  return page(found, list, total);
+}
+
+type Lines = Pick<Prisma.data_importFindManyArgs, 'where' | 'orderBy' | 'skip' | 'take'>;
+
+async function readLines({ prisma }: JobsContext, lines: Lines) {
+  return (await prisma.data_import.findMany(lines)).map(showImport);
+}
+
+async function readWithTables({ prisma }: JobsContext, lines: Lines) {
+  const import_tables = { select: listedTableFields, orderBy: { id: 'asc' }, take: listedTables } as const;
+  const include = { import_tables, _count: { select: { import_tables: true } } };
+  const found = await prisma.data_import.findMany({ ...lines, include });
+  return found.map((row) => ({
+    ...showImport(row),
+    tables_count: row._count.import_tables,
+    import_tables: row.import_tables.map(showListedTable),
+  }));
 }
 
 /** Completes the import by hand: tables not started are cancelled, running ones finish. */

@@ -173,6 +173,20 @@ describe('an import', () => {
     for (const query of ['q=account_id:eq:1', 'sort=object_key', 'page=0', 'branch_id=1', 'q=created_at:gt:nonsense'])
       expect((await jobs.call('GET', `/api/v1/imports?${query}`)).status).toBe(400);
   });
+
+  it('is listed with its first tables on request', async () => {
+    const { correlation_code } = await runImport(jobs, { countries: 'code,name\nDE,Germany\n' });
+    const path = `/api/v1/imports?q=correlation_code:eq:${correlation_code}`;
+    const [line] = (await jobs.call('GET', `${path}&include=tables`)).body.data;
+    expect(line).toMatchObject({ correlation_code, tables_count: 1 });
+    expect(line.import_tables).toEqual([
+      expect.objectContaining({ table_definition_key: 'countries', status: 'completed', dry_run: false }),
+    ]);
+    expect(line.import_tables[0].metrics).toMatchObject({ rows_read: 1, bytes: 21 });
+    const [plain] = (await jobs.call('GET', path)).body.data;
+    expect(Object.keys(plain)).not.toContain('import_tables');
+    expect(await jobs.call('GET', `${path}&include=rows`)).toMatchObject({ status: 400 });
+  });
 });
 
 describe('a table of an import', () => {
