@@ -11,7 +11,7 @@ import { startBareServer } from './bare/bare-side.ts';
 import { printDifferences, timeDifferences } from './branches/differences.ts';
 import { printMerges, timeMerges } from './branches/merge.ts';
 import { compareBulk, printBulk } from './bulk.ts';
-import { printApplications, timeApplications } from './change-requests.ts';
+import { printChangeRequests, timeChangeRequests } from './change-requests/change-requests.ts';
 import { type Comparison, compare, connections, type Sides } from './compare.ts';
 import { printDefinitions, timeDefinitions } from './definitions.ts';
 import { measureFormats } from './formats.ts';
@@ -45,7 +45,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
     definitions listing, comparing, deploying and promoting the definitions of an account that has many
     merge       copying a table to a branch with its rows, and merging a tenth of them back, changed
     differences comparing two instants of a table of which a hundredth was changed, and two branches; its activity
-    change-requests  rehearsing and applying a change request over a tenth of a table
+    change-requests  reading, extending, deciding, rehearsing and applying a change request over a tenth of a table
     growth      a few calls, before and after there are thousands of accounts, users and tables`;
 
 const sizes = {
@@ -151,7 +151,7 @@ try {
   if (wants('differences'))
     printDifferences(await timeDifferences({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
   if (wants('change-requests'))
-    printApplications(await timeApplications({ product, rows: size.rows, rounds: size.mergeRounds, say }), say);
+    printChangeRequests(await timeChangeRequests({ product, rows: size.rows, rounds: size.mergeRounds, say }), say);
   if (wants('growth')) await measureGrowth(product, size.growth, say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();

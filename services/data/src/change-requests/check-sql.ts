@@ -14,7 +14,7 @@ import {
 } from '../records/batch/batch-problems-sql.ts';
 import type { Referrer } from '../records/constraint-sql.ts';
 import { cellSql, hasCellSql, standingSql } from '../rows/proposed-sql.ts';
-import { operationsName, tableName } from '../sql/identifiers.ts';
+import { cellKey, operationsName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { currentSql } from '../tables/catalogue.ts';
 import { type Column, type DeployedTable, getColumn } from '../tables/table.ts';
@@ -41,16 +41,32 @@ export function checkSql(
   ids: number[],
 ): { statement: Statement; questions: Rule[] } {
   const { bind, list } = new Values();
-  const relation = (alias: string, of: DeployedTable) =>
-    operationsSql(alias, of, checkedLineages(of), storedSql(of, changeRequestId, bind));
+  const some = bind(ids, 'bigint[]');
+  const relation = (alias: string, of: DeployedTable, among: (operation: string) => string) =>
+    operationsSql(
+      alias,
+      of,
+      checkedLineages(of),
+      storedSql(of, changeRequestId, bind, (operation) => `${standingSql(operation)} and ${among(operation)}`),
+    );
+  const isNamed = (operation: string) => `${operation}.id = any(${some})`;
   const beside: Beside = new Map(around.map((other) => [other.lineage_id, operationsName(other)]));
-  const questions = [...questionsOf(table, referring, beside), ...conflictQuestions(table, changeRequestId, bind)];
-  const relations = [relation(ownOperations, table), ...around.map((other) => relation(operationsName(other), other))];
+  const questions = [
+    ...questionsOf(table, referring, beside),
+    ...conflictQuestions(
+      table,
+      (operation) => `${ofRequestSql(operation, table, changeRequestId, bind)} and ${isNamed(operation)}`,
+    ),
+  ];
+  const relations = [
+    relation(ownOperations, table, (operation) => `(${isNamed(operation)} or ${concernsOthersSql(table)(operation)})`),
+    ...around.map((other) => relation(operationsName(other), other, concernsOthersSql(other))),
+  ];
   return {
     statement: {
       text:
         `with ${relations.join(', ')} select f.place, f.question, f.other, o.id::text as row` +
-        ` from (${foundSql(questions)}) f join ${ownOperations} o on o.place = f.place where f.place = any(${bind(ids, 'bigint[]')})` +
+        ` from (${foundSql(questions)}) f join ${ownOperations} o on o.place = f.place where f.place = any(${some})` +
         ` union all select 0, 0, 0, null where ${currentSql(table, bind)}`,
       values: list,
       customPlan: true,
@@ -63,14 +79,27 @@ const ofRequestSql = (alias: string, table: DeployedTable, changeRequestId: numb
   `${alias}.account_id = ${bind(table.account_id, 'int')} and ${alias}.change_request_id = ${bind(changeRequestId, 'int')}` +
   ` and ${alias}.table_definition_id = ${bind(table.table_definition_id, 'int')}`;
 
-/** Every operation, for `storedSql`. */
-export const allOperations = (): string => 'true';
+/**
+ * Operations that rows of others can depend on: those of a whole row, and changes of its key or of
+ * what it refers to. Most changes name neither, and are none of them.
+ */
+export const concernsOthersSql =
+  (table: DeployedTable) =>
+  (operation: string): string => {
+    const keys = checkedLineages(table).map((lineage_id) => cellKey({ lineage_id }));
+    return `(${operation}.kind <> 'update' or ${operation}.cells ?| array[${keys.join(', ')}]::text[])`;
+  };
 
 /**
- * The operations of a request on a table as a relation `a` for `operationsSql`. A broken value is
+ * Those operations `among` which a request has on a table, as a relation `a` for `operationsSql`. A broken value is
  * not among the cells; the problem that it has says so.
  */
-export function storedSql(table: DeployedTable, changeRequestId: number, bind: Bind, among = standingSql): string {
+export function storedSql(
+  table: DeployedTable,
+  changeRequestId: number,
+  bind: Bind,
+  among: (operation: string) => string,
+): string {
   const cells = checkedLineages(table).flatMap((lineage) => {
     const column = getColumn(table.structure, lineage);
     return [
@@ -91,10 +120,10 @@ export function storedSql(table: DeployedTable, changeRequestId: number, bind: B
   );
 }
 
-function conflictQuestions(table: DeployedTable, changeRequestId: number, bind: Bind): Rule[] {
+function conflictQuestions(table: DeployedTable, among: (operation: string) => string): Rule[] {
   const rows =
     `from change_request_operation c left join ${tableName(table)} t on t.svc_sk = c.svc_sk` +
-    ` where ${ofRequestSql('c', table, changeRequestId, bind)} and ${standingSql('c')}`;
+    ` where ${among('c')} and ${standingSql('c')}`;
   const { columns } = table.structure;
   return [
     {
@@ -109,7 +138,7 @@ function conflictQuestions(table: DeployedTable, changeRequestId: number, bind: 
       sql:
         `select c.id as place, q.place as other from change_request_operation c join ${tableName(table)} t on t.svc_sk = c.svc_sk` +
         ` cross join lateral (values ${columns.map((column, i) => `(${i}, ${cellConflictSql('c', 't', column)})`).join(', ')}) q(place, is_one)` +
-        ` where ${ofRequestSql('c', table, changeRequestId, bind)} and ${standingSql('c')} and q.is_one`,
+        ` where ${among('c')} and ${standingSql('c')} and q.is_one`,
       problem: (operation, place) => cellConflictProblem(operation, columns[place] as Column),
     },
   ];

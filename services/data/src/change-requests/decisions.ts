@@ -82,24 +82,10 @@ async function decide(sql: Sql, call: CallContext, id: number, decisions: Decide
   const also: Also[] = [];
   let [decidedCount, alsoCount] = [0, 0];
   for (const decided of decisions) {
-    const wanted = await findWanted(sql, header, decided, definitions);
-    const decision = decisionOf[decided.decision];
-    const went = await findTied(sql, header, tables, wanted, decision);
-    await sql(
-      `update change_request_operation set decision = $4, comment = $5, decided_by = $6::int, decided_at = case when $4 = 'undecided' then null else now() end
-       where account_id = $1::int and change_request_id = $2::int and id = any($3::bigint[])`,
-      [
-        header.account_id,
-        id,
-        [...wanted, ...went.map((each) => each.operation_id)],
-        decision,
-        decided.comment ?? null,
-        decision === 'undecided' ? null : (call.userId ?? null),
-      ],
-    );
-    decidedCount += wanted.length;
-    alsoCount += went.length;
-    also.push(...went.slice(0, limits.gridRows - also.length));
+    const done = await decideSome(sql, call, header, tables, definitions, decided);
+    decidedCount += done.decided_count;
+    alsoCount += done.also_count;
+    also.push(...done.also.slice(0, limits.gridRows - also.length));
   }
   await sql('update change_request set changes = changes + 1 where account_id = $1::int and id = $2::int', [
     header.account_id,
@@ -118,36 +104,41 @@ async function findTables(sql: Sql, header: ChangeRequest, definitions: number[]
   return tables;
 }
 
-async function findWanted(
+type DoneSome = { decided_count: number; also: Also[]; also_count: number };
+
+// One statement, whatever their number.
+async function decideSome(
   sql: Sql,
+  call: CallContext,
   header: ChangeRequest,
-  { operation_ids, filter = {} }: Decided,
+  tables: DeployedTable[],
   definitions: number[],
-): Promise<number[]> {
+  { operation_ids, filter = {}, decision: verb, comment = null }: Decided,
+): Promise<DoneSome> {
   const { bind, list } = new Values();
   const { table_definition_id: definition, ...wanted } = filter;
   if (definition !== undefined && !definitions.includes(definition)) throw notFound('Table definition');
-  const tables = definition === undefined ? definitions : [definition];
+  const among = definition === undefined ? definitions : [definition];
   const ids = operation_ids && [...new Set(operation_ids)];
-  const among = ids ? ` and o.id = any(${bind(ids, 'bigint[]')})` : '';
+  const named = ids ? ` and o.id = any(${bind(ids, 'bigint[]')})` : '';
+  const decision = decisionOf[verb];
+  const isTaken = decision !== 'undecided';
   const { rows } = await sql(
-    `select o.id from change_request_operation o where ${wantedSql(header, tables, wanted, bind)}${among}`,
+    `with recursive wanted as materialized (select o.id from change_request_operation o where ${wantedSql(header, among, wanted, bind)}${named}),` +
+      ` ${tiesSql(header, tables, decision, bind).join(', ')},` +
+      ` decided as (update change_request_operation o set decision = ${bind(decision, 'text')}, comment = ${bind(comment, 'text')},` +
+      ` decided_by = ${bind(isTaken ? (call.userId ?? null) : null, 'int')}, decided_at = ${isTaken ? 'now()' : 'null'}` +
+      ` from (select id from wanted union all select operation_id from also) d` +
+      ` where o.account_id = ${bind(header.account_id, 'int')} and o.change_request_id = ${bind(header.id, 'int')} and o.id = d.id)` +
+      ` select (select count(*) from wanted) as decided_count, (select count(*) from also) as also_count,` +
+      ` (select coalesce(json_agg(a order by operation_id), '[]') from (select * from also order by operation_id limit ${limits.gridRows}) a) as also` +
+      (ids ? ', array(select id from wanted) as found' : ''),
     list,
   );
-  const found = rows.map((row) => row.id as number);
-  if (ids) refuseUnknownOperations(ids, found);
-  return found;
-}
-
-async function findTied(
-  sql: Sql,
-  header: ChangeRequest,
-  tables: DeployedTable[],
-  wanted: number[],
-  decision: Decision,
-): Promise<Also[]> {
-  const statement = tiesSql(header, tables, wanted, decision);
-  return statement ? ((await sql(statement.text, statement.values)).rows as Also[]) : [];
+  const [done] = rows as (DoneSome & { found?: number[] })[];
+  if (!done) throw new Error('a decision has no outcome');
+  if (ids) refuseUnknownOperations(ids, (done.found ?? []).map(Number));
+  return done;
 }
 
 async function countDecisions(sql: Sql, header: ChangeRequest): Promise<Record<Decision, number>> {

@@ -9,9 +9,9 @@ import {
   operationsSql,
 } from '../records/batch/batch-problems-sql.ts';
 import { operationsName } from '../sql/identifiers.ts';
-import { type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable, ForeignKey } from '../tables/table.ts';
-import { allOperations, storedSql } from './check-sql.ts';
+import type { Bind } from '../values/check.ts';
+import { concernsOthersSql, storedSql } from './check-sql.ts';
 import type { Decision } from './visibility.ts';
 
 type Request = { account_id: number; id: number };
@@ -28,27 +28,21 @@ const linksOf = (tables: readonly DeployedTable[]): Link[] =>
   );
 
 /**
- * Operations that go along with the decided ones: `operation_id`, and `because_of` another.
- * Acceptance takes along what is needed and not accepted yet, rejection and return what needs the
- * operation; with `undecided` what is needed and was rejected or returned becomes undecided, too.
- * Undefined when no table of the request refers to another.
+ * Common table expressions for `with recursive` that end with `also`: the operations that go along
+ * with those of the relation `wanted`, as `operation_id` and `because_of` another. Acceptance takes
+ * along what is needed and not accepted yet, rejection and return what needs the operation; with
+ * `undecided` what is needed and was rejected or returned becomes undecided, too.
  */
-export function tiesSql(
-  request: Request,
-  tables: readonly DeployedTable[],
-  decided: readonly number[],
-  decision: Decision,
-): Statement | undefined {
+export function tiesSql(request: Request, tables: readonly DeployedTable[], decision: Decision, bind: Bind): string[] {
   const links = linksOf(tables);
-  if (links.length === 0) return undefined;
-  const { bind, list } = new Values();
+  if (links.length === 0) return ['also as (select 0::bigint as operation_id, 0::bigint as because_of where false)'];
   const linked = [...new Set(links.flatMap(({ from, to }) => [from, to]))];
   const relations = linked.map((table) =>
     operationsSql(
       operationsName(table),
       table,
       checkedLineages(table),
-      storedSql(table, request.id, bind, allOperations),
+      storedSql(table, request.id, bind, concernsOthersSql(table)),
     ),
   );
   const isUpwards = decision === 'accepted' || decision === 'undecided';
@@ -59,18 +53,14 @@ export function tiesSql(
     rejected: `o.decision in ('undecided', 'accepted')`,
     returned: `o.decision in ('undecided', 'accepted')`,
   }[decision];
-  const some = bind(decided, 'bigint[]');
-  return {
-    text:
-      `with recursive ${relations.join(', ')},` +
-      ` tie as materialized (select distinct dependent, needed from (${links.flatMap(linkSql).join(' union all ')}) t where dependent <> needed),` +
-      ` went(id, because_of) as (select unnest(${some}), null::bigint union select t.${end}, t.${begin} from went w join tie t on t.${begin} = w.id)` +
-      ` select o.id as operation_id, min(w.because_of) as because_of from went w join change_request_operation o` +
+  return [
+    ...relations,
+    `tie as materialized (select distinct dependent, needed from (${links.flatMap(linkSql).join(' union all ')}) t where dependent <> needed)`,
+    `went(id, because_of) as (select id, null::bigint from wanted union select t.${end}, t.${begin} from went w join tie t on t.${begin} = w.id)`,
+    `also as materialized (select o.id as operation_id, min(w.because_of) as because_of from went w join change_request_operation o` +
       ` on o.account_id = ${bind(request.account_id, 'int')} and o.change_request_id = ${bind(request.id, 'int')} and o.id = w.id` +
-      ` where w.because_of is not null and o.id <> all(${some}) and ${goes} group by o.id order by o.id`,
-    values: list,
-    customPlan: true,
-  };
+      ` where w.because_of is not null and not exists (select from wanted d where d.id = o.id) and ${goes} group by o.id)`,
+  ];
 }
 
 function linkSql({ from, to, foreignKey }: Link): string[] {

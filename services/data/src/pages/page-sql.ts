@@ -49,7 +49,7 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
   const { bind } = values;
   const filtered = { ...request, filter: filterAt(request.filter, at) };
   const where = whereSql(filtered, bind);
-  const { from, plainCount } = sourceOf(table, reading, at, filtered, where, bind);
+  const { from, plainCount, extraCount } = sourceOf(table, reading, at, filtered, where, bind);
   const { from: ordered, fields } = withLabels(
     from,
     request.sorts.map(({ field }) => field),
@@ -61,12 +61,15 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
   const isLarge = (counting.known ?? counting.mark) !== undefined;
   // Filters of large tables match few rows or many; where an index serves the filter, one plan is
   // the best for all values.
-  const customPlan = reading.labelled !== undefined || (isLarge && !isEmpty(plan.filter) && !plan.isInOrder);
+  const customPlan =
+    reading.labelled !== undefined ||
+    reading.through !== undefined ||
+    (isLarge && !isEmpty(plan.filter) && !plan.isInOrder);
   const page: PageSource = { from, ordered, where, record, joined, plan, bind, hasGenericPlan: isLarge && !customPlan };
   const counted =
     strategy === 'materialize'
       ? countSql(table, where, { mark: counting.known ? undefined : counting.mark }, bind, plainCountSql('matches', ''))
-      : at === undefined && reading.through === undefined
+      : plainCount === undefined
         ? countSql(table, where, counting, bind)
         : { ctes: [], from: plainCount, columns: '' };
   const ctes = strategy === 'materialize' ? [matchesSql(page), ...counted.ctes] : counted.ctes;
@@ -74,12 +77,23 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
     values,
     begin: ctes.length === 0 ? 'select' : `with ${ctes.join(', ')} select`,
     rows: writersByStrategy[strategy](page),
-    count: counted.from,
+    // OFFSET keeps the planner from copying the expression to every place that names it.
+    count:
+      extraCount === undefined
+        ? counted.from
+        : `${counted.from} cross join lateral (select c + ${extraCount} offset 0) as through_count(total)`,
+    total: extraCount === undefined ? 'c' : 'total',
     columns: counted.columns,
     current: readableSql(table, reading, at, bind),
     customPlan,
   };
 }
+
+/**
+ * `plainCount`: counts the rows where counts are not cached. `extraCount`: how many rows more match
+ * than of the table itself.
+ */
+type Source = { from: string; plainCount?: string; extraCount?: string };
 
 // Through a change request each half is put in its order and cut before both are: an index of the
 // table serves its half.
@@ -90,16 +104,24 @@ function sourceOf(
   plan: PagePlan,
   where: string,
   bind: Bind,
-): { from: string; plainCount: string } {
+): Source {
   if (!reading.through) {
     const from = relationOf(table, reading, at, bind);
-    return { from, plainCount: plainCountSql(from, where) };
+    return { from, ...(at !== undefined && { plainCount: plainCountSql(from, where) }) };
   }
   const { rows, countSql: counted } = halvesSql(table, reading.through, bind);
   const first = `order by ${orderSql(plan)} limit ${bind(plan.offset + plan.limit, 'bigint')}`;
   const halves = rows.map((half) => `(select * from (${half}) half${where} ${first})`);
-  return { from: `(${halves.join(' union all ')}) through`, plainCount: `(select ${counted(where)}) as counted(c)` };
+  const from = `(${halves.join(' union all ')}) through`;
+  const count = counted(where, columnsOf(plan.filter));
+  return reading.through.onlyChanged
+    ? { from, plainCount: `(select ${count}) as counted(c)` }
+    : { from, extraCount: count };
 }
+
+/** The physical columns that a filter reads. */
+const columnsOf = (filter: Filter): Set<string> =>
+  new Set(testsOf(filter).flatMap(({ field }) => field.label?.columns ?? field.sql));
 
 /** The condition of a page, with its `where`; empty when every row matches. */
 export function whereSql({ includeDeleted, filter }: RowSelection, bind: Bind): string {
@@ -184,9 +206,9 @@ export function gridSql(
   reading: Reading = {},
   counting: Counting = {},
 ): Statement {
-  const { values, begin, rows, count, columns, current, customPlan } = pageParts(table, plan, reading, counting);
+  const { values, begin, rows, count, total, columns, current, customPlan } = pageParts(table, plan, reading, counting);
   return {
-    text: `${begin} '{"rows":[' || ${rows} || ('],"rowCount":' || c || '}') as answer${columns} from ${count} where ${current}`,
+    text: `${begin} '{"rows":[' || ${rows} || ('],"rowCount":' || ${total} || '}') as answer${columns} from ${count} where ${current}`,
     values: values.list,
     customPlan,
   };
@@ -199,8 +221,8 @@ export function listSql(
   reading: Reading = {},
   counting: Counting = {},
 ): Statement {
-  const { values, begin, rows, count, columns, current, customPlan } = pageParts(table, plan, reading, counting);
-  const meta = metaSql({ page: plan.offset / plan.limit + 1, perPage: plan.limit }, values.bind);
+  const { values, begin, rows, count, total, columns, current, customPlan } = pageParts(table, plan, reading, counting);
+  const meta = metaSql({ page: plan.offset / plan.limit + 1, perPage: plan.limit }, values.bind, total);
   return {
     text: `${begin} '{"data":[' || ${rows} || ${meta} as answer${columns} from ${count} where ${current}`,
     values: values.list,
@@ -211,12 +233,12 @@ export function listSql(
 export type PageNumbers = { page: number; perPage: number };
 
 /**
- * The end of the body of a list: `meta`, of `c` items in all. In brackets, for each `||` copies the
+ * The end of the body of a list: `meta`, of `total` items in all. In brackets, for each `||` copies the
  * text before it.
  */
-export function metaSql({ page, perPage }: PageNumbers, bind: Bind): string {
+export function metaSql({ page, perPage }: PageNumbers, bind: Bind, total = 'c'): string {
   const size = bind(perPage, 'int');
-  return `('],"meta":{"page":' || ${bind(page, 'int')} || ',"per_page":' || ${size} || ',"total_count":' || c || ',"total_pages":' || (c + ${size} - 1) / ${size} || '}}')`;
+  return `('],"meta":{"page":' || ${bind(page, 'int')} || ',"per_page":' || ${size} || ',"total_count":' || ${total} || ',"total_pages":' || (${total} + ${size} - 1) / ${size} || '}}')`;
 }
 
 /** Equal for pages of the same matches: the condition and its values. */

@@ -110,7 +110,8 @@ export async function answerRows<Plan extends OrderedRows>(
   if (found?.body) return found.body;
   const leave = isLarge ? await limiter.enter() : undefined;
   try {
-    const body = await read(access, table, plan, reading, isLarge && isPresent && !reading.labelled);
+    const isCounted = isLarge && reading.asOf === undefined && !reading.labelled && !reading.through?.onlyChanged;
+    const body = await read(access, table, plan, reading, isCounted);
     if (body === undefined) {
       await refuseUnreadable(access.pools.rows, table, reading);
       return stale;
@@ -133,7 +134,7 @@ async function readPage(
   isCounted: boolean,
 ): Promise<string | undefined> {
   if (!isCounted) return (await run<{ answer: string }>(pools.rows, write(table, plan, reading)))[0]?.answer;
-  const served = indexing.serve(table, plan);
+  const served = reading.through ? plan : indexing.serve(table, plan);
   const matches = matchKey(plan);
   for (;;) {
     const counting = counts.plan(table, matches);

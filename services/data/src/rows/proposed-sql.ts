@@ -57,14 +57,15 @@ export function throughSql(table: DeployedTable, through: ChangeRequestReading, 
 }
 
 /**
- * The two halves of that relation, those that it doesn't touch first, and how many of them match:
- * counted as those of the table without those that it touches.
+ * The two halves of that relation, those that it doesn't touch first. `countSql`: how many rows
+ * more match than of the table itself; or, when only changed rows are read, how many match.
+ * `columns`: the physical columns that the condition reads.
  */
 export function halvesSql(
   table: DeployedTable,
   { changeRequestId, onlyChanged = false }: ChangeRequestReading,
   bind: Bind,
-): { rows: string[]; countSql: (where: string) => string } {
+): { rows: string[]; countSql: (where: string, columns: ReadonlySet<string>) => string } {
   const { columns } = table.structure;
   const ofRequest = (alias: string) =>
     `${alias}.account_id = ${bind(table.account_id, 'int')} and ${alias}.change_request_id = ${bind(changeRequestId, 'int')}` +
@@ -94,13 +95,12 @@ export function halvesSql(
     ` from change_request_operation o left join ${tableName(table)} t on t.svc_sk = o.svc_sk` +
     ` where ${ofRequest('o')} and (o.kind = 'create' or t.svc_sk is not null)`;
   const touched = `select b.* from change_request_operation o join ${tableName(table)} b on b.svc_sk = o.svc_sk where ${ofRequest('o')}`;
-  const counted = (where: string) =>
-    [`(select count(*) from (${changed}) c${where})`]
-      .concat(
-        onlyChanged
-          ? []
-          : [`(select count(*) from ${tableName(table)}${where})`, `(select -count(*) from (${touched}) b${where})`],
-      )
-      .join(' + ');
+  const counted = (where: string, read: ReadonlySet<string>) => {
+    if (onlyChanged) return `(select count(*) from (${changed}) c${where})`;
+    // A change of other columns than these leaves the count as it is.
+    const keys = columns.filter((column) => read.has(columnName(column))).map(cellKey);
+    const counts = `(o.kind <> 'update' or o.cells ?| array[${keys.join(', ')}]::text[])`;
+    return `(select count(*) from (${changed} and ${counts}) c${where}) - (select count(*) from (${touched} and ${counts}) b${where})`;
+  };
   return { rows: onlyChanged ? [changed] : [untouched, changed], countSql: counted };
 }

@@ -19,7 +19,7 @@ import type { DeployedTable } from '../../tables/table.ts';
 import { getChangeRequest } from '../change-requests.ts';
 import { type Applied, findApplied } from './application-result.ts';
 import { type Application, ApplicationRun, type Rehearsed, RolledBack } from './application-run.ts';
-import { namedLineagesSql } from './gathered-operations-sql.ts';
+import { changedTablesSql } from './gathered-operations-sql.ts';
 
 /** What an application works with. */
 export type ApplicationParts = {
@@ -127,7 +127,7 @@ async function attempt<T>(
 
 async function findTables({ pools, catalogue }: ApplicationParts, call: CallContext, id: number): Promise<Tables> {
   const { account_id, branch_id } = await getChangeRequest(pools, call.accountId, id);
-  const { text, values } = namedLineagesSql(account_id, id);
+  const { text, values } = changedTablesSql(account_id, id);
   const { rows } = await pgSql(pools.rows)(text, values);
   const tables = await catalogue.readAll(
     account_id,

@@ -23,13 +23,27 @@ export type TablePart = {
   removed: number[];
 };
 
-/** The lineages that the operations of each table name: rows `table_definition_id`, `lineages`. */
-export function namedLineagesSql(accountId: number, changeRequestId: number): Statement {
+/** The tables of the operations: rows `table_definition_id`. */
+export function changedTablesSql(accountId: number, changeRequestId: number): Statement {
   return {
     text:
-      `select o.table_definition_id, coalesce(array_agg(distinct k.key::int) filter (where k.key is not null), '{}') as lineages` +
-      ` from change_request_operation o left join lateral jsonb_object_keys(o.cells) k(key) on true` +
-      ` where o.account_id = $1::int and o.change_request_id = $2::int and ${standingSql('o')} group by 1 order by 1`,
+      `select distinct o.table_definition_id from change_request_operation o` +
+      ` where o.account_id = $1::int and o.change_request_id = $2::int and ${standingSql('o')}`,
+    values: [accountId, changeRequestId],
+  };
+}
+
+/** The lineages that the operations of each table name: rows `table_definition_id`, `lineages`. */
+export function namedLineagesSql(accountId: number, changeRequestId: number): Statement {
+  // An aggregate over distinct values would sort a name for each cell.
+  const named =
+    `select distinct o.table_definition_id, k.key::int as lineage` +
+    ` from change_request_operation o left join lateral jsonb_object_keys(o.cells) k(key) on true` +
+    ` where o.account_id = $1::int and o.change_request_id = $2::int and ${standingSql('o')}`;
+  return {
+    text:
+      `select table_definition_id, coalesce(array_agg(lineage order by lineage) filter (where lineage is not null), '{}') as lineages` +
+      ` from (${named}) n group by 1 order by 1`,
     values: [accountId, changeRequestId],
   };
 }
