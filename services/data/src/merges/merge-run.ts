@@ -122,7 +122,7 @@ export class MergeRun {
     await this.sql(`analyze ${mergeName(plan.target)}`);
   }
 
-  // Whoever rehearses, or merges what was seen, needs to know what rows these are.
+  // A rehearsal answers them, and a merge of what was seen is compared with it by them.
   private async summarize(plans: MergePlan[]): Promise<MergeSummary[]> {
     const { rehearsal, revisions } = this.request;
     if (!rehearsal && revisions.length === 0) return [];
