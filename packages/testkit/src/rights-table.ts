@@ -293,6 +293,12 @@ export const operations: Record<string, Case[]> = {
   'GET /promotions': [list('seeDeployments')],
   'POST /promotions': [{ rule: 'merge' }],
   'GET /promotions/{id}': [{ rule: 'seeDeployments' }],
+  'GET /promotions/{id}/rows': [
+    {
+      rule: 'seeDeployments',
+      note: 'Approvers of the target branch see all rows; others see those of tables whose rows they may view on both branches, and get 403 when there are none.',
+    },
+  ],
   'POST /promotions/{id}/rehearse': [
     {
       rule: 'seeDeployments',

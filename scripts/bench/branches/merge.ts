@@ -1,5 +1,5 @@
-// Merges rows of a branch into a large table: the times of the copy, of a rehearsal and of the
-// merge, over a tenth of the rows.
+// Merges rows of a branch into a large table: the times of the copy, of a window of the rows that
+// would change, of a rehearsal and of the merge, over a tenth of the rows.
 import type { Api } from '@almanac/api-client/api';
 import { mainBranchId } from '@almanac/testkit/system/builders';
 import { median } from '../measuring/quantiles.ts';
@@ -8,7 +8,14 @@ import { makeChangedCsv, makeCsv } from '../tables/rows.ts';
 
 type Given = { api: Api; rows: number; rounds: number; say(text: string): void };
 type Made = { id: number };
-export type MergeTimes = { rows: number; changed: number; copy: number; rehearsal: number; merge: number };
+export type MergeTimes = {
+  rows: number;
+  changed: number;
+  copy: number;
+  window: number;
+  rehearsal: number;
+  merge: number;
+};
 
 const patienceMs = 600_000;
 const changedEvery = 10;
@@ -27,7 +34,7 @@ export async function timeMerges({ api, rows, rounds, say }: Given): Promise<Mer
   const copy = await timeOf(() => post(api, `/deployments/${deployment.id}/deploy`, undefined));
   say(`copied ${rows.toLocaleString('en')} rows in ${copy.seconds.toFixed(2)} s`);
 
-  const times = { rehearsal: [] as number[], merge: [] as number[] };
+  const times = { window: [] as number[], rehearsal: [] as number[], merge: [] as number[] };
   const copied = { ...table, id: ids[1] as number, branchId: branch.id };
   for (let round = 1; round <= rounds; round += 1) {
     await importFile(api, copied, makeChangedCsv(rows, changedEvery, 'stock', round), 'incremental');
@@ -39,19 +46,26 @@ export async function timeMerges({ api, rows, rounds, say }: Given): Promise<Mer
       table_definition_ids: ids,
       include_data: true,
     });
+    const half = rows / changedEvery / 2;
+    const path = `/promotions/${promotion.id}/rows?startRow=${half}&endRow=${half + 200}`;
+    const window = await timeOf(() => api.get<{ rowCount: number }>(path));
+    if (window.answer.rowCount !== rows / changedEvery) throw new Error(`${window.answer.rowCount} rows are listed`);
     const rehearsal = await timeOf(() => post<Rehearsed>(api, `/promotions/${promotion.id}/rehearse`, {}));
     const merge = await timeOf(() => post<Promoted>(api, `/promotions/${promotion.id}/promote`, {}));
     const updated = merge.answer.rows.reduce((sum, each) => sum + each.updated, 0);
     if (updated !== rows / changedEvery || rehearsal.answer.conflict_count > 0)
       throw new Error(`The merge ended as ${JSON.stringify(merge.answer.rows)}`);
+    times.window.push(window.seconds);
     times.rehearsal.push(rehearsal.seconds);
     times.merge.push(merge.seconds);
+    say(`round ${round}: window ${window.seconds.toFixed(2)} s`);
     say(`round ${round}: rehearsal ${rehearsal.seconds.toFixed(2)} s, merge ${merge.seconds.toFixed(2)} s`);
   }
   return {
     rows,
     changed: rows / changedEvery,
     copy: copy.seconds,
+    window: median(times.window),
     rehearsal: median(times.rehearsal),
     merge: median(times.merge),
   };
@@ -74,10 +88,14 @@ async function post<T>(api: Api, path: string, body: unknown): Promise<T> {
 }
 
 /** Prints the times. */
-export function printMerges({ rows, changed, copy, rehearsal, merge }: MergeTimes, say: (text: string) => void): void {
+export function printMerges(
+  { rows, changed, copy, window, rehearsal, merge }: MergeTimes,
+  say: (text: string) => void,
+): void {
   const number = (value: number) => value.toLocaleString('en');
   say(`\nrows of a branch, ${number(changed)} of ${number(rows)} changed`);
   say(`copy of the table  ${copy.toFixed(2)} s`);
+  say(`200 of the rows    ${window.toFixed(2)} s`);
   say(`merge              ${merge.toFixed(2)} s`);
   say(`rehearsal          ${rehearsal.toFixed(2)} s   ratio ${(rehearsal / merge).toFixed(2)}`);
 }

@@ -26,6 +26,7 @@ import { checkColumnSources } from './imports/check-sources.ts';
 import { readLoadChanges } from './imports/dry-run-changes.ts';
 import { readRejectedRows } from './imports/rejected-rows.ts';
 import { mergeRows } from './merges/merge-rows.ts';
+import { readMergedRows, summarizeMerge } from './merges/read-merge.ts';
 import { countRows, getDeployedTable } from './tables/deployed-tables.ts';
 
 const callers = {
@@ -44,6 +45,8 @@ const callers = {
   ReadLoadChanges: ['jobs', 'operator'],
   BulkRead: ['jobs', 'operator'],
   MergeRows: ['metadata'],
+  SummarizeMerge: ['metadata'],
+  ReadMergedRows: ['metadata'],
   OpenChangeRequest: ['metadata'],
   SetChangeRequestPhase: ['metadata'],
   SummarizeChangeRequests: ['metadata'],
@@ -128,6 +131,13 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
       const merge = (ctx: DataContext) =>
         ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request));
       return at(call, merge);
+    },
+    SummarizeMerge: async (call, { pairs }, signal) => ({
+      summaries: await at(call, (ctx) => summarizeMerge(ctx, call, pairs, signal)),
+    }),
+    ReadMergedRows: async function* (call, request, signal) {
+      const { context } = await clusters.locate(call.accountId);
+      for (const chunk of await readMergedRows(context, call, request, signal)) yield { chunk };
     },
     OpenChangeRequest: async (call, request) => {
       await clusters.placeNew(call.accountId);

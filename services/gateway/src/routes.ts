@@ -108,6 +108,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'GET /promotions': {},
     'POST /promotions': {},
     'GET /promotions/{id}': {},
+    'GET /promotions/{id}/rows': {},
     'POST /promotions/{id}/rehearse': {},
     'POST /promotions/{id}/promote': {},
     'POST /promotions/{id}/send_request': {},

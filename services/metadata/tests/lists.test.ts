@@ -76,7 +76,7 @@ const lists = [
 const notSearchable: Record<string, string[]> = {
   '/branches': ['is_current', 'row_policy_in_force'],
   '/deployed_table_definitions': ['table_definition_id'],
-  '/promotions': ['rows'],
+  '/promotions': ['rows', 'row_counts'],
 };
 
 const ask = (path: string, ...parameters: [string, string][]): Promise<Answer> =>

@@ -1,8 +1,10 @@
 // Fakes of identity and data: real gRPC servers with the behaviour that the protos promise, in
 // memory.
 import type { ApplyDeploymentRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ApplyDeploymentRequest.ts';
+import type { MergePair__Output } from '@almanac/protos/generated/almanac/data/v1/MergePair.ts';
 import type { MergeRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsRequest.ts';
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
+import type { ReadMergedRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ReadMergedRowsRequest.ts';
 import type { TableDiff } from '@almanac/protos/generated/almanac/data/v1/TableDiff.ts';
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
 import { type CallContext, createContextVerifier } from '@almanac/service-kit/caller/call-context';
@@ -59,6 +61,10 @@ export type FakeData = {
   /** The result of the next merges of rows; by default they merge one row of each table. */
   merging: Partial<MergeRowsResult__Output> | undefined;
   merged: Map<string, MergeRowsResult__Output>;
+  /** What names the rows that merging a source would change; by default its id. */
+  rowRevisions: Map<number, string>;
+  /** The requested windows of such rows. */
+  windows: ReadMergedRowsRequest__Output[];
   droppedBranches: number[];
   changeRequests: FakeChangeRequests;
   /** All calls, with their callers. */
@@ -94,6 +100,8 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
     merges: [],
     merging: undefined,
     merged: new Map(),
+    rowRevisions: new Map(),
+    windows: [],
     droppedBranches: [],
     changeRequests: new FakeChangeRequests(),
     calls: [],
@@ -257,6 +265,16 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       await state.after.MergeRows?.();
       return result;
     },
+    SummarizeMerge: async (_call, { pairs }) => {
+      await state.before.SummarizeMerge?.();
+      return { summaries: summariesOf(state, pairs) };
+    },
+    ReadMergedRows: async function* (_call, request) {
+      state.windows.push(request);
+      const rows = request.pairs.map(({ source_table_id: id }) => ({ id, kind: 'update' }));
+      const counts = { kinds: { create: 0, update: rows.length, delete: 0 }, with_conflict: 0 };
+      yield { chunk: Buffer.from(JSON.stringify({ rows, rowCount: rows.length, counts })) };
+    },
     DropTable: async (call, { table_definition_id }) => {
       await state.before.DropTable?.();
       const others = [...state.deployed.values()].filter((table) => table.table_definition_id !== table_definition_id);
@@ -312,18 +330,42 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
   };
 }
 
-function mergeResult(state: FakeData, { pairs, rehearsal }: MergeRowsRequest__Output): MergeRowsResult__Output {
+const revisionOfRows = (state: FakeData, sourceId: number) => state.rowRevisions.get(sourceId) ?? `rows-${sourceId}`;
+
+const summariesOf = (state: FakeData, pairs: MergePair__Output[]) =>
+  pairs.map((pair) => ({
+    ...pair,
+    created: 1,
+    updated: 2,
+    deleted: 3,
+    conflicts: 4,
+    revision: revisionOfRows(state, pair.source_table_id),
+  }));
+
+function mergeResult(
+  state: FakeData,
+  { pairs, rehearsal, revisions }: MergeRowsRequest__Output,
+): MergeRowsResult__Output {
   const key = (id: number) => state.deployed.get(id)?.key ?? '';
+  const changed = revisions.filter(
+    ({ source_table_id, revision }) => revision !== revisionOfRows(state, source_table_id),
+  );
+  const isRefused = changed.length > 0;
   return {
-    status: rehearsal ? 'rehearsed' : 'merged',
+    status: isRefused ? 'refused' : rehearsal ? 'rehearsed' : 'merged',
     conflicts: [],
     conflict_count: 0,
     undecided_count: 0,
     unmatched_resolutions: [],
     violations: [],
     warnings: [],
-    tables: pairs.map((pair) => ({ ...pair, table: key(pair.target_table_id), created: 1, updated: 0, deleted: 0 })),
-    ...state.merging,
+    summaries: rehearsal ? summariesOf(state, pairs) : [],
+    changed_tables: changed.map(({ source_table_id }) => source_table_id),
+    tables: (isRefused ? [] : pairs).map((pair) => ({
+      ...{ ...pair, table: key(pair.target_table_id) },
+      ...{ created: 1, updated: 0, deleted: 0 },
+    })),
+    ...(isRefused ? {} : state.merging),
   };
 }
 

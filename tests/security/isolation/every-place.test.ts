@@ -152,6 +152,7 @@ const ofCreators = new Set([
 /** Calls that answer about nothing when they are asked about something unknown. */
 const answersNothing: Record<string, object> = {
   'GET /change_requests/{id}/operations query table_definition_id': { operations: [], rowCount: 0 },
+  'GET /promotions/{id}/rows query table_definition_id': { rows: [], rowCount: 0 },
   'POST /table_data/position body id': { index: null },
 };
 

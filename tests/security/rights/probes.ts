@@ -296,6 +296,7 @@ export const probes: Record<string, Probe> = {
   ),
   'GET /promotions/{id}': reads(({ promotionId }) => `/promotions/${promotionId}`),
   // It is promoted, which is final.
+  'GET /promotions/{id}/rows': reads(({ promotionId }) => `/promotions/${promotionId}/rows`, 422),
   'POST /promotions/{id}/rehearse': sends(({ promotionId }) => `/promotions/${promotionId}/rehearse`, 422),
   'POST /promotions/{id}/send_request': sends(({ promotionId }) => `/promotions/${promotionId}/send_request`, 422),
   'POST /promotions/{id}/promote on a protected branch': sends(

@@ -189,6 +189,10 @@ const endsConnection = (error: DatabaseError): boolean =>
 
 const answerTooLong = `An answer holds at most ${limits.answerBytes / 1024 ** 2} MB: ask for fewer rows at a time, or keep less in a row.`;
 
+/** 400 for an answer that would be too large. */
+export const answerTooLarge = (cause?: unknown): ServiceError =>
+  new ServiceError('bad_request', { code: 'too_large', message: answerTooLong }, { cause });
+
 // The routines of PostgreSQL that fail when a text would be too long: `repeat` when an answer is
 // full (see answer-size.ts of data), the others for one huge value. XX000 and 54000 have other
 // reasons too.
@@ -205,8 +209,7 @@ export function toPostgresError(thrown: unknown): unknown {
   const unavailable = () =>
     new ServiceError('unavailable', 'The database is unavailable; try again.', { cause: thrown });
   if (state === undefined) return isConnectionLost(thrown) ? unavailable() : thrown;
-  if (isTooLong(thrown))
-    return new ServiceError('bad_request', { code: 'too_large', message: answerTooLong }, { cause: thrown });
+  if (isTooLong(thrown)) return answerTooLarge(thrown);
   if (isUniqueViolation(thrown))
     return new ServiceError('already_exists', { code: 'taken', message: 'It exists already.' }, { cause: thrown });
   if (hasSqlClass(thrown, 'data_exception', 'integrity_constraint_violation', 'program_limit_exceeded'))

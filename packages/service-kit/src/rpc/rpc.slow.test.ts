@@ -58,6 +58,10 @@ describe('gRPC between services', () => {
     DropBranch: refuse,
     CheckColumnSources: refuse,
     MergeRows: refuse,
+    SummarizeMerge: refuse,
+    ReadMergedRows: async function* () {
+      yield await refuse();
+    },
     OpenChangeRequest: refuse,
     SetChangeRequestPhase: refuse,
     SummarizeChangeRequests: refuse,

@@ -189,7 +189,7 @@ class World {
       oauth_applications: () =>
         this.made('/oauth_applications', { oauth_application: { name: this.name('application') } }),
       change_requests: () => this.changeRequest(part),
-      promotions: () => this.promotion(),
+      promotions: () => (part === 'rows' ? this.promotionOfRows() : this.promotion()),
       table_data: () => this.row(part === 'restore_records'),
       table_definitions: () => this.draft(),
       user_group_assignments: () => this.assignment(),
@@ -353,6 +353,20 @@ class World {
     const from_branch_id = await this.subject('/branches');
     const table_definition_ids = [await this.clone(from_branch_id)];
     return this.made('/promotions', { from_branch_id, to_branch_id: this.ids.branch_id, table_definition_ids });
+  }
+
+  /** Of rows: of a copy of the table, a row was changed on a branch of its own. */
+  private async promotionOfRows(): Promise<number> {
+    const { branch_id, table_definition_id } = this.ids;
+    const from_branch_id = await this.subject('/branches');
+    const clone = { target_branch_id: from_branch_id, include_data: true };
+    const copy = await this.made(`/table_definitions/${table_definition_id}/clone`, clone);
+    await deployTable(this.api, { id: copy, branchId: from_branch_id });
+    const { data } = await this.api.get(`/table_data?table_definition_id=${copy}&per_page=1`);
+    const operations = [{ operation: 'update', id: data[0].svc_sk, record: { name: 'Lost continent' } }];
+    await this.api.post('/table_data/batch', { table_definition_id: copy, operations });
+    const branches = { from_branch_id, to_branch_id: branch_id };
+    return this.made('/promotions', { ...branches, table_definition_ids: [copy], include_data: true });
   }
 
   /** The body of a call on operations, with the one that was made last. */

@@ -1,8 +1,10 @@
 // The routes of what differs and what has changed: /table_data/diff, /changes, /timeline.
+
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
+import { exactNumbersHeader, exactNumbersQuery, readExactNumbers } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
 import { readTableReference, tableInBody, tableInQuery } from '@almanac/service-kit/rights/table-reference';
 import { instantSchema } from '@almanac/service-kit/text/instants';
@@ -14,13 +16,7 @@ import { type CompareAccess, getDifferences } from '../differences/differences.t
 import { asOfSchema } from '../rows/as-of.ts';
 import { type Channel, channels } from '../rows/origin.ts';
 import { callerLeft } from './caller-left.ts';
-import {
-  exactNumbersHeader,
-  exactNumbersQuery,
-  filterModelSchema,
-  readExactNumbers,
-  versionSchema,
-} from './table-data.schemas.ts';
+import { filterModelSchema, versionSchema } from './table-data.schemas.ts';
 
 const tag = 'Table data';
 

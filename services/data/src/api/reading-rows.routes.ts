@@ -1,7 +1,9 @@
 // Routes that answer facts of the rows of a filter without showing them: the values of a column,
 // the place of a row, and groups.
+
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
+import { exactNumbersHeader, exactNumbersQuery, readExactNumbers } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
 import { readTableReference, tableInBody } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
@@ -11,16 +13,7 @@ import { getGroups } from '../summaries/groups.ts';
 import { aggregateFunctions } from '../summaries/groups-sql.ts';
 import { getPosition } from '../summaries/position.ts';
 import { getValues } from '../summaries/values.ts';
-import {
-  exactNumbersHeader,
-  exactNumbersQuery,
-  filterModelSchema,
-  orSchema,
-  readExactNumbers,
-  recordIdNumber,
-  searchSchema,
-  sortModelSchema,
-} from './table-data.schemas.ts';
+import { filterModelSchema, orSchema, recordIdNumber, searchSchema, sortModelSchema } from './table-data.schemas.ts';
 
 const tag = 'Table data';
 const resource = 'table_data';

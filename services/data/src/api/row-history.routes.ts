@@ -1,7 +1,9 @@
 // The routes of the history of rows: versions, restoring, reverting.
+
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
+import { exactNumbersHeader, exactNumbersQuery, readExactNumbers } from '@almanac/service-kit/http/row-input';
 import { readTableReference, tableInBody, tableInQuery } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import { getHistory } from '../records/history/history.ts';
@@ -9,12 +11,9 @@ import { restoreRecords, revertRecord } from '../records/history/restore.ts';
 import type { WriteAccess } from '../records/idempotency.ts';
 import { answerText, readIfMatch } from './entity-tags.ts';
 import {
-  exactNumbersHeader,
-  exactNumbersQuery,
   idempotencyHeader,
   idListSchema,
   ifMatchHeader,
-  readExactNumbers,
   recordIdText,
   rowSchema,
   versionNumber,

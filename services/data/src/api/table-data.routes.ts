@@ -1,10 +1,12 @@
 // The routes of rows: /table_data. Each reads its input, calls one function, and answers.
+
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { JsonText } from '@almanac/service-kit/http/json-text';
+import { exactNumbersHeader, exactNumbersQuery, flagText, readExactNumbers } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
 import { readTableReference, tableInBody, tableInQuery } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
@@ -18,10 +20,7 @@ import type { ChangeRequestReading } from '../tables/open-table.ts';
 import { answerText, readCondition, readIfMatch } from './entity-tags.ts';
 import {
   columnsSchema,
-  exactNumbersHeader,
-  exactNumbersQuery,
   filterModelSchema,
-  flagText,
   gridGrouping,
   idempotencyHeader,
   idListSchema,
@@ -31,7 +30,6 @@ import {
   lookupsMeta,
   operationSchema,
   orSchema,
-  readExactNumbers,
   recordIdText,
   recordSchema,
   rowSchema,

@@ -1,7 +1,3 @@
-// What requests for rows send and get: the schemas that check requests and make the OpenAPI
-// document.
-import type { IncomingHttpHeaders } from 'node:http';
-import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
@@ -107,8 +103,6 @@ export const ifNoneMatchHeader = { 'If-None-Match': '`*`: 412 when a record with
 export const idempotencyHeader = {
   'Idempotency-Key': 'A repeated request with the same key gets the first one’s answer, for 24 hours.',
 };
-export const flagText = z.enum(['true', 'false']).transform((text) => text === 'true');
-
 // What the grid's plan takes, for the document; the plan checks it, with sentences of its own.
 const gridValue = z.union([z.string(), z.number()]).nullable();
 const gridConditionShape = {
@@ -183,31 +177,3 @@ export const gridGrouping = {
     .optional()
     .meta({ const: false, description: 'As AG Grid sends it; rows are not pivoted.' }),
 };
-
-const exactNumbersText =
-  'With `true` decimals and bigints of records are JSON strings, so that no JSON parser rounds them. ' +
-  'By default they are JSON numbers with all their digits, which JSON.parse and most parsers read into doubles: ' +
-  '9007199254740993 becomes 9007199254740992. Records are written with either.';
-
-/** The query parameter of every route that answers records. */
-export const exactNumbersQuery = {
-  exact_numbers: flagText
-    .optional()
-    .meta({ description: `${exactNumbersText} The header Exact-Numbers says the same; either is enough.` }),
-};
-
-/** The header of the same routes, as the document shows it. */
-export const exactNumbersHeader = { 'Exact-Numbers': '`true` or `false`: the same as `exact_numbers`.' };
-
-/** Whether decimals and bigints are shown as strings: the parameter or the header is enough. */
-export function readExactNumbers(query: { exact_numbers?: boolean }, headers: IncomingHttpHeaders): boolean {
-  const header = headers['exact-numbers'];
-  if (header !== undefined && header !== 'true' && header !== 'false')
-    throw new ServiceError('bad_request', {
-      code: 'not_in_list',
-      message: 'Exact-Numbers must be true or false.',
-      field: 'Exact-Numbers',
-      params: { allowed: ['true', 'false'] },
-    });
-  return header === 'true' || query.exact_numbers === true;
-}

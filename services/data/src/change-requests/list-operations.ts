@@ -1,8 +1,7 @@
 // The operations of a change request by window, with what they propose, what they are based on and
 // what is there now.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { ServiceError } from '@almanac/service-kit/errors';
-import { limits } from '@almanac/service-kit/limits';
+import { readRowWindow } from '@almanac/service-kit/http/row-input';
 import { type Pools, run } from '../postgres/pools.ts';
 import { exactForm, repeatWhileStale, stale, type TableAccess } from '../tables/open-table.ts';
 import { getChangeRequest } from './change-requests.ts';
@@ -11,8 +10,8 @@ import { findSeen, type Group } from './visibility.ts';
 
 type ListRequest = Wanted & {
   table_definition_id?: number;
-  startRow: number;
-  endRow: number;
+  startRow?: number;
+  endRow?: number;
   exactNumbers: boolean;
 };
 
@@ -27,7 +26,8 @@ export async function listOperations(
   request: ListRequest,
 ): Promise<string> {
   const { pools, catalogue } = access;
-  const window = readWindow(request);
+  const { startRow, endRow } = readRowWindow(request);
+  const window = { offset: startRow, limit: endRow - startRow };
   const header = await getChangeRequest(pools, call.accountId, id);
   let read: number[] = [];
   const work = async () => {
@@ -77,15 +77,4 @@ function countsOf(groups: Group[]) {
     decisions: Object.fromEntries(decisions.map((decision) => [decision, of((group) => group.decision === decision)])),
     with_problems: of(({ has_problem }) => has_problem),
   };
-}
-
-function readWindow({ startRow, endRow }: ListRequest): { offset: number; limit: number } {
-  if (endRow < startRow || endRow - startRow > limits.gridRows)
-    throw new ServiceError('bad_request', {
-      code: 'out_of_range',
-      message: `endRow must be at least startRow, and at most ${limits.gridRows} more.`,
-      field: 'endRow',
-      params: { minimum: startRow, maximum: startRow + limits.gridRows },
-    });
-  return { offset: startRow, limit: endRow - startRow };
 }

@@ -1,5 +1,6 @@
 // Operations as callers get them, written by PostgreSQL: values as records show them. Pure.
 import { withinAnswerSql } from '../rows/answer-size.ts';
+import { arraySql, objectSql, valueJsonSql } from '../rows/json-members-sql.ts';
 import { cellSql, hasCellSql, ownCellSql } from '../rows/proposed-sql.ts';
 import { recordSql } from '../rows/record-sql.ts';
 import { tableName } from '../sql/identifiers.ts';
@@ -7,7 +8,6 @@ import { concatSql, type Statement, Values } from '../sql/statement.ts';
 import { currentSql } from '../tables/catalogue.ts';
 import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
-import { typeOf } from '../values/value-types.ts';
 import { cellConflictSql, rowConflictSql } from './conflict-sql.ts';
 
 /** Which operations: those of `tables`, and alike in this. */
@@ -83,11 +83,11 @@ function operationSql(table: DeployedTable, bind: Bind): string {
       name: column.name,
       json: concatSql([
         `'{"base":'`,
-        jsonSql(table, column, base(column)),
+        valueJsonSql(table, column, base(column)),
         `',"proposed":'`,
-        jsonSql(table, column, cells(column)),
+        valueJsonSql(table, column, cells(column)),
         `',"current":'`,
-        jsonSql(table, column, ownCellSql('t', column)),
+        valueJsonSql(table, column, ownCellSql('t', column)),
         `'}'`,
       ]),
       when: cellConflictSql('o', 't', column),
@@ -98,7 +98,7 @@ function operationSql(table: DeployedTable, bind: Bind): string {
     objectSql(
       some.map((column) => ({
         name: column.name,
-        json: jsonSql(table, column, value(column)),
+        json: valueJsonSql(table, column, value(column)),
         when: source === '' ? 'true' : hasCellSql(source, column),
       })),
       bind,
@@ -144,27 +144,4 @@ function operationSql(table: DeployedTable, bind: Bind): string {
     textSql('o.comment'),
     `'}'`,
   ]);
-}
-
-const jsonSql = ({ structure }: DeployedTable, column: Column, value: string) =>
-  `coalesce((${typeOf(column).jsonSql(`(${value})`, structure.exact_numbers)})::text, 'null')`;
-
-type Member = { name: string; json: string; when: string };
-
-const objectSql = (members: Member[], bind: Bind): string =>
-  `'{' || ${joinSql(members.map(({ name, json, when }) => `case when ${when} then ${bind(`${JSON.stringify(name)}:`, 'text')} || ${json} end`))} || '}'`;
-
-const arraySql = (items: Omit<Member, 'name'>[]): string =>
-  `'[' || ${joinSql(items.map(({ json, when }) => `case when ${when} then ${json} end`))} || ']'`;
-
-const maxJoined = 99; // arguments of a function besides the separator
-
-// The texts that are not null, with commas between them.
-function joinSql(parts: string[]): string {
-  if (parts.length === 0) return `''`;
-  if (parts.length <= maxJoined) return `concat_ws(',', ${parts.join(', ')})`;
-  const groups = Array.from({ length: Math.ceil(parts.length / maxJoined) }, (_, i) =>
-    joinSql(parts.slice(i * maxJoined, (i + 1) * maxJoined)),
-  );
-  return joinSql(groups.map((group) => `nullif(${group}, '')`));
 }

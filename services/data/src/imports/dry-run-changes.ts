@@ -6,6 +6,7 @@ import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type { Rights } from '@almanac/service-kit/rights/rights';
 import { differenceKinds } from '../differences/difference-plan.ts';
 import { type Pools, run } from '../postgres/pools.ts';
+import { chunksOf } from '../rows/answer-chunks.ts';
 import type { tableName } from '../sql/identifiers.ts';
 import type { Catalogue } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -45,8 +46,6 @@ type Access = { pools: Pools; catalogue: Catalogue; rights: Rights };
 /** `kind`: empty for all. */
 type ChangesRequest = { loadId: string; kind: string; startRow: number; endRow: number };
 
-const chunkBytes = 512 * 1024;
-
 /**
  * A window of what a dry run would have changed, as chunks of the JSON. 404 when there is no such
  * load, or its changes are no longer kept; 403 without the right to view the table.
@@ -69,8 +68,5 @@ export async function readLoadChanges(
   const window = { accountId, loadId, kinds, startRow, endRow };
   const [found] = await run<{ answer: string }>(access.pools.rows, keptChangesSql(window));
   if (!found) throw notFound('Load');
-  const bytes = Buffer.from(found.answer);
-  return Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_, i) =>
-    bytes.subarray(i * chunkBytes, (i + 1) * chunkBytes),
-  );
+  return chunksOf(found.answer);
 }

@@ -22,18 +22,25 @@ const key = (column: Column) => mergedColumn('key', column);
 /** True for states that are a conflict. */
 export const isConflictSql = (state: string): string => `${state} in ('?', 'S', 'T')`;
 
-/** Collects the rows to be merged under `mergeName`. */
-export function collectSql(plan: MergePlan): Statement {
-  const values = new Values();
-  const { bind } = values;
+/**
+ * The query of the rows that a merge concerns: those that it would change, and those with a
+ * conflict, whatever is decided about it.
+ */
+export function mergedRowsSql(plan: MergePlan, bind: Bind): string {
   const isIncremental =
     plan.base?.table === plan.source && plan.shared.every(({ to }) => plan.base?.columns.has(to.lineage_id));
-  const text =
-    `create temporary table ${mergeName(plan.target)} on commit drop as` +
-    ` with s as (${sourceSql(plan, isIncremental, bind)}), b as (${baseSql(plan, isIncremental, bind)}),` +
+  return (
+    `with s as (${sourceSql(plan, isIncremental, bind)}), b as (${baseSql(plan, isIncremental, bind)}),` +
     ` d as (${differenceSql(plan)}), j as (${joinTargetSql(plan, bind)}), p as (${statesSql(plan)}), o as (${outcomeSql(plan)})` +
     ` select *, ${conflictsSql(plan, isConflictSql)} as conflicts, ${conflictsSql(plan, (state) => `${state} = '?'`)} as undecided from o` +
-    ` where op <> 'n' or ${[...plan.shared.map(({ to }) => mergedColumn('state', to)), 'row_state'].map(isConflictSql).join(' or ')}`;
+    ` where op <> 'n' or ${[...plan.shared.map(({ to }) => mergedColumn('state', to)), 'row_state'].map(isConflictSql).join(' or ')}`
+  );
+}
+
+/** Collects these rows under `mergeName`. */
+export function collectSql(plan: MergePlan): Statement {
+  const values = new Values();
+  const text = `create temporary table ${mergeName(plan.target)} on commit drop as ${mergedRowsSql(plan, values.bind)}`;
   return { text, values: values.list, customPlan: true };
 }
 
@@ -66,7 +73,7 @@ function sourceSql(plan: MergePlan, isIncremental: boolean, bind: Bind): string 
   });
   const rows = rowsSql(plan.source, bind(plan.at, 'timestamptz'));
   const changed = isIncremental ? ` and as_of.svc_updated_at > ${bind(plan.base?.at, 'timestamptz')}` : '';
-  return `select ${[...keysOf(plan), ...cells].join(', ')} from ${rows} where as_of.svc_live${changed}`;
+  return `select ${['as_of.svc_sk as source_sk', ...keysOf(plan), ...cells].join(', ')} from ${rows} where as_of.svc_live${changed}`;
 }
 
 // Where the base is a state of the source, only versions superseded since can differ.
@@ -115,7 +122,7 @@ function differenceSql(plan: MergePlan): string {
     ...plan.own.map((column) => mergedColumn('base', column)),
   ];
   const keys = plan.key.map((column) => `coalesce(s.${key(column)}, b.${key(column)}) as ${key(column)}`);
-  const sides = [`s.${first} is not null as in_source`, `b.${first} is not null as in_base`];
+  const sides = ['s.source_sk', `s.${first} is not null as in_source`, `b.${first} is not null as in_base`];
   return (
     `select ${[...keys, ...sides, ...cells].join(', ')} from s full join b` +
     ` on ${equal(

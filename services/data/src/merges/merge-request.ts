@@ -10,7 +10,11 @@ export type MergeRequest = {
   resolutions: GivenResolution[];
   /** Everything is rolled back; undecided conflicts keep the target's values. */
   rehearsal: boolean;
+  /** What was seen of the rows of tables; a merge of others is refused. */
+  revisions: RowsRevision[];
 };
+
+export type RowsRevision = { source_table_id: number; revision: string };
 
 /** The request, checked; 400. */
 export function readMergeRequest(request: MergeRequest): MergeRequest {
@@ -21,8 +25,13 @@ export function readMergeRequest(request: MergeRequest): MergeRequest {
       message: 'merge_id must be 1 to 200 characters.',
       field: 'merge_id',
     });
+  requireDistinct(pairs);
+  return request;
+}
+
+/** 400 for a table that is in two pairs. */
+export function requireDistinct(pairs: MergePair[]): void {
   const ids = pairs.flatMap(({ source_table_id, target_table_id }) => [source_table_id, target_table_id]);
   if (new Set(ids).size < ids.length)
     throw new ServiceError('bad_request', { code: 'given_twice', message: 'A table is named twice.' });
-  return request;
 }

@@ -2,6 +2,7 @@
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { TableMessage } from './merge-plan.ts';
 import type { MergePair } from './merge-request.ts';
+import type { MergeSummary } from './merge-summary.ts';
 
 /** Values are JSON texts; `column` and `attribute` as promotions name conflicts. */
 export type RowConflict = {
@@ -25,6 +26,24 @@ export type MergeResult = {
   violations: TableMessage[];
   warnings: TableMessage[];
   tables: MergedTable[];
+  /** What the merge would do, whatever is decided about conflicts; only where it is needed. */
+  summaries: MergeSummary[];
+  /** Sources whose rows, or the rows on the target beside them, are not those of the revisions. */
+  changed_tables: number[];
+};
+
+/** A merge that changes nothing. */
+export const refusedMerge: MergeResult = {
+  status: 'refused',
+  conflicts: [],
+  conflict_count: 0,
+  undecided_count: 0,
+  unmatched_resolutions: [],
+  violations: [],
+  warnings: [],
+  tables: [],
+  summaries: [],
+  changed_tables: [],
 };
 
 /** Thrown to roll a refused or rehearsed merge back. */
@@ -43,8 +62,8 @@ export async function findMerged(sql: Sql, accountId: number, mergeId: string): 
     mergeId,
   ]);
   const kept = rows[0]?.result as MergeResult | undefined;
-  // Only merges without one are kept; results of earlier releases don't have the field.
-  return kept && { ...kept, unmatched_resolutions: [] };
+  // Only merges without them are kept; results of earlier releases don't have these fields.
+  return kept && { ...kept, unmatched_resolutions: [], summaries: [], changed_tables: [] };
 }
 
 /**

@@ -18,8 +18,9 @@ import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
 import { quiescentTimestamp } from '../tables/quiescent-timestamp.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { type MergeRequest, readMergeRequest } from './merge-request.ts';
-import { findMerged, type MergeResult, RolledBack } from './merge-result.ts';
+import { findMerged, type MergeResult, RolledBack, refusedMerge } from './merge-result.ts';
 import { MergeRun } from './merge-run.ts';
+import { findTables, type KnownTables } from './planned-merges.ts';
 
 /** What a merge works with. */
 type MergeParts = {
@@ -39,7 +40,7 @@ export async function mergeRows(parts: MergeParts, call: CallContext, raw: Merge
   const known = await findMerged(pgSql(parts.pools.rows), call.accountId, request.merge_id);
   if (known && !request.rehearsal) return known;
   const attemptOnce = async (attempt: number) =>
-    attemptMerge(parts, call, request, await findTables(parts, call, request), attempt === attempts);
+    attemptMerge(parts, call, request, await findTables(parts.catalogue, call, request), attempt === attempts);
   const onRetry = (attempt: number, error: unknown) =>
     parts.logger.info(
       { merge_id: request.merge_id, attempt, state: findSqlState(error) },
@@ -58,11 +59,7 @@ export async function mergeRows(parts: MergeParts, call: CallContext, raw: Merge
 // Every rule was checked before: what is left are tables that refer to each other, of which none
 // can be written first.
 const circularReference: MergeResult = {
-  status: 'refused',
-  conflicts: [],
-  conflict_count: 0,
-  undecided_count: 0,
-  unmatched_resolutions: [],
+  ...refusedMerge,
   violations: [
     {
       table: '',
@@ -70,26 +67,13 @@ const circularReference: MergeResult = {
       rows: 0,
     },
   ],
-  warnings: [],
-  tables: [],
 };
-
-type Tables = ReadonlyMap<number, DeployedTable>;
-
-async function findTables({ catalogue }: MergeParts, call: CallContext, { pairs }: MergeRequest): Promise<Tables> {
-  const found = new Map<number, DeployedTable>();
-  for (const id of new Set(pairs.flatMap((pair) => [pair.source_table_id, pair.target_table_id]))) {
-    const table = await catalogue.read(call.accountId, { id });
-    if (table) found.set(id, table);
-  }
-  return found;
-}
 
 async function attemptMerge(
   { pools, announcer, indexing }: MergeParts,
   call: CallContext,
   request: MergeRequest,
-  tables: Tables,
+  tables: KnownTables,
   exclusive: boolean,
 ): Promise<MergeResult> {
   const sources = request.pairs.flatMap(({ source_table_id, target_table_id }) =>

@@ -2,27 +2,28 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { listBranch } from '../deployments/removal.ts';
-import { findBase, moveBase } from '../deployments/row-base.ts';
+import { moveBase } from '../deployments/row-base.ts';
 import { originOf } from '../rows/origin.ts';
 import { stampSql } from '../rows/write-time.ts';
 import { mergeName, tableName } from '../sql/identifiers.ts';
 import type { Statement } from '../sql/statement.ts';
-import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { countConflictsSql, listConflictsSql, unmatchedDecisionsSql } from './conflicts-sql.ts';
 import { createRowsSql, deleteRowsSql, updateRowsSql } from './merge-effects-sql.ts';
-import {
-  findPlanProblems,
-  findUnmergedColumns,
-  type MergePlan,
-  mergedLineages,
-  planMerge,
-  type TableMessage,
-} from './merge-plan.ts';
+import { type MergePlan, mergedLineages, type TableMessage } from './merge-plan.ts';
 import { collectSql } from './merge-relation-sql.ts';
 import type { MergePair, MergeRequest } from './merge-request.ts';
-import { findMerged, type MergedTable, type MergeResult, RolledBack, type RowConflict } from './merge-result.ts';
-import { readDecisions, rowItself } from './resolutions.ts';
+import {
+  findMerged,
+  type MergedTable,
+  type MergeResult,
+  RolledBack,
+  type RowConflict,
+  refusedMerge,
+} from './merge-result.ts';
+import { findChanged, type MergeSummary, readSummary, summarySql } from './merge-summary.ts';
+import { planMerges } from './planned-merges.ts';
+import { rowItself } from './resolutions.ts';
 import { violationsSql } from './violations-sql.ts';
 
 const maxConflicts = 1000;
@@ -42,8 +43,6 @@ export class MergeRun {
   private readonly call: CallContext;
   private readonly request: MergeRequest;
   private readonly options: MergeOptions;
-  private readonly violations: TableMessage[] = [];
-  private readonly warnings: TableMessage[] = [];
 
   constructor(sql: Sql, call: CallContext, request: MergeRequest, options: MergeOptions) {
     this.sql = sql;
@@ -71,12 +70,16 @@ export class MergeRun {
       );
       if (begun.length === 0) return (await findMerged(sql, call.accountId, request.merge_id)) as MergeResult;
     }
-    const plans = await this.plan();
+    const { tables: known, at } = this.options;
+    const planned = await planMerges(sql, call.accountId, request, { tables: known, at });
+    const plans = parentsFirst(planned.plans);
     for (const plan of plans) await this.collect(plan);
+    const summaries = await this.summarize(plans);
+    const changed = findChanged(request.revisions, summaries);
+    if (changed.length > 0) throw new RolledBack({ ...refusedMerge, summaries, changed_tables: changed });
     const conflicts = await this.conflicts(plans);
-    this.violations.push(...(await this.findViolations(plans)));
-    const { violations, warnings } = this;
-    const found = { ...conflicts, violations, warnings };
+    const violations = [...planned.violations, ...(await this.findViolations(plans))];
+    const found = { ...conflicts, violations, warnings: planned.warnings, summaries, changed_tables: [] };
     const isOpen = conflicts.undecided_count + conflicts.unmatched_resolutions.length > 0;
     if (violations.length > 0 || (isOpen && !request.rehearsal))
       throw new RolledBack({ status: 'refused', ...found, tables: [] });
@@ -113,56 +116,20 @@ export class MergeRun {
     if (sources.length > 0) await this.sql(`lock table ${sources.join(', ')} in access share mode`);
   }
 
-  // Tables that are in service on one side only have no rows to merge.
-  private async plan(): Promise<MergePlan[]> {
-    const { rows } = await this.sql(`select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`);
-    const at = this.options.at ?? (rows[0]?.now as string);
-    const plans: MergePlan[] = [];
-    for (const { source_table_id, target_table_id } of this.request.pairs) {
-      const source = await this.find(source_table_id);
-      const target = await this.find(target_table_id);
-      if (
-        !source ||
-        !target ||
-        !this.options.tables.has(source_table_id) ||
-        !this.options.tables.has(target_table_id)
-      ) {
-        const table = source ?? target;
-        if (table)
-          this.warnings.push({
-            table: table.name,
-            message: `The table is not deployed on the ${source ? 'target' : 'source'} branch; none of its rows are merged.`,
-            rows: 0,
-          });
-        continue;
-      }
-      const problems =
-        source.lineage_id === target.lineage_id ? findPlanProblems(source, target) : [otherLineage(target)];
-      this.violations.push(...problems);
-      if (problems.length > 0) continue;
-      const { base, isLost } = await findBase(this.sql, { source, target });
-      if (isLost)
-        this.warnings.push({
-          table: target.name,
-          message:
-            'The history no longer goes back to when both branches had the same rows: whatever differs is a conflict, and nothing is deleted.',
-          rows: 0,
-        });
-      this.warnings.push(...findUnmergedColumns({ source, target }));
-      plans.push(planMerge({ source, target, at, base, decisions: readDecisions(target, this.request.resolutions) }));
-    }
-    return parentsFirst(plans);
-  }
-
-  private async find(id: number): Promise<DeployedTable | undefined> {
-    const [table] = await this.query(catalogueSql.byId(this.call.accountId, id));
-    return table as DeployedTable | undefined;
-  }
-
   private async collect(plan: MergePlan): Promise<void> {
     await this.count(collectSql(plan));
     // Without statistics the planner would estimate a handful of rows for a hundred thousand.
     await this.sql(`analyze ${mergeName(plan.target)}`);
+  }
+
+  // A rehearsal answers them, and a merge of what was seen is compared with it by them.
+  private async summarize(plans: MergePlan[]): Promise<MergeSummary[]> {
+    const { rehearsal, revisions } = this.request;
+    if (!rehearsal && revisions.length === 0) return [];
+    const summaries: MergeSummary[] = [];
+    for (const plan of plans)
+      summaries.push(readSummary(plan, (await this.query(summarySql(plan, mergeName(plan.target))))[0]));
+    return summaries;
   }
 
   private async conflicts(plans: MergePlan[]) {
@@ -240,12 +207,6 @@ function fitAnswer(conflicts: RowConflict[]): RowConflict[] {
     return left >= 0;
   });
 }
-
-const otherLineage = (target: DeployedTable): TableMessage => ({
-  table: target.name,
-  message: 'The table on the source branch is another one.',
-  rows: 0,
-});
 
 function readConflict({ target, shared }: MergePlan, row: Record<string, unknown>): RowConflict {
   const { lineage, state } = row as { lineage: number; state: string };

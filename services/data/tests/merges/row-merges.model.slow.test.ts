@@ -5,7 +5,20 @@ import { randomOf } from '@almanac/testkit/random';
 import { type ColumnInput, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
 import { gaps } from '../versions.ts';
 import { type Base, copyOfRows, type ModelConflict, mergeModel, type Side, type Value } from './merge-model.ts';
-import { copyOf, type Edits, edit, givenCopy, merge, type Resolution, rowsOf, withLineages } from './row-merges.ts';
+import {
+  copyOf,
+  type Edits,
+  edit,
+  givenCopy,
+  type MergedRow,
+  merge,
+  mergedRows,
+  type Resolution,
+  type Row,
+  rowsOf,
+  summarize,
+  withLineages,
+} from './row-merges.ts';
 
 const rounds = Number(process.env.MERGE_MODEL_ROUNDS ?? 30);
 const seed = Number(process.env.MERGE_MODEL_SEED ?? Date.now() % 1_000_000);
@@ -87,6 +100,28 @@ const resolutionFor = ({ key, column }: ModelConflict): Resolution => ({
   resolution: pick(['source', 'target'] as const),
 });
 
+/** The target with the rows that the window listed, as the conflicts were resolved. */
+function withListed(target: Side, listed: MergedRow[], resolutions: Resolution[]): Side {
+  const rows = copyOfRows(target.rows);
+  for (const { kind, key, source, changed_columns, conflict, ...sides } of listed) {
+    const code = key.code as string;
+    const now = rows.get(code);
+    expect(sides.target).toEqual(now ? shown({ ...target, rows: new Map([[code, now]]) })[code] : null);
+    expect(changed_columns.length > 0 || kind !== 'update').toBe(true);
+    const isTaken = (column: string | null) =>
+      resolutions.find(
+        (each) => each.row_key?.code === code && (column === null ? each.is_row : each.column === column),
+      )?.resolution !== 'target';
+    if (conflict?.row && !isTaken(null)) continue;
+    if (kind === 'delete') rows.delete(code);
+    if (kind === 'create') rows.set(code, { ...source });
+    for (const column of kind === 'update' ? changed_columns : [])
+      if (!conflict?.columns.includes(column) || isTaken(column))
+        rows.set(code, { ...rows.get(code), [column]: (source as Row)[column] as Value });
+  }
+  return { ...target, rows };
+}
+
 it(
   `equals a naive merge in ${rounds} rounds (seed ${seed})`,
   async () => {
@@ -109,6 +144,8 @@ it(
       expect(rehearsed.status).toBe('rehearsed');
       expect(await rowsOf(net, target.table.id)).toEqual(shown(target));
       asked += open.conflicts.length;
+      const listed = await mergedRows(net, pairs);
+      const summaries = await summarize(net, pairs);
       const resolutions = open.conflicts.map(resolutionFor);
       const decided = mergeModel(
         source,
@@ -118,11 +155,15 @@ it(
           resolutions[open.conflicts.findIndex((each) => each.key === key && each.column === column)]?.resolution,
       );
       if (resolutions.length > 0) expect(await merge(net, pairs)).toMatchObject({ status: 'refused', tables: [] });
-      const merged = await merge(net, pairs, { resolutions });
+      const merged = await merge(net, pairs, { resolutions, revisions: summaries });
       expect({ round, status: merged.status, unmatched: merged.unmatched_resolutions }).toEqual({
         round,
         status: 'merged',
         unmatched: [],
+      });
+      expect({ round, rows: shown(withListed(target, listed.rows, resolutions)) }).toEqual({
+        round,
+        rows: shown({ ...target, rows: decided.rows }),
       });
       target.rows = decided.rows;
       expect({ round, rows: await rowsOf(net, target.table.id) }).toEqual({ round, rows: shown(target) });

@@ -102,20 +102,64 @@ export async function edit(net: DataNet, table: number, edits: Edits): Promise<v
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
 }
 
+const pairsOf = (pairs: [source: number, target: number][]) =>
+  pairs.map(([source_table_id, target_table_id]) => ({ source_table_id, target_table_id }));
+
+export type Summary = { source_table_id: number; revision: string };
+
+/** What a merge of these tables would do, and its revision. */
+export async function summarize(net: DataNet, pairs: [source: number, target: number][]) {
+  const { summaries } = await net.metadata.SummarizeMerge(caller, { pairs: pairsOf(pairs) });
+  return summaries;
+}
+
+export type MergedRow = {
+  id: number;
+  table_definition_id: number;
+  target_table_definition_id: number;
+  kind: 'create' | 'update' | 'delete';
+  key: Row;
+  base: Row | null;
+  source: Row | null;
+  target: Row | null;
+  changed_columns: string[];
+  conflict: { row: boolean; columns: string[] } | null;
+};
+type Counts = { kinds: Record<MergedRow['kind'], number>; with_conflict: number };
+type WindowInput = { kind?: string; conflict?: boolean; start_row?: number; end_row?: number; exact_numbers?: boolean };
+
+/** A window of the rows that a merge of these tables would change; the first 1,000 by default. */
+export async function mergedRows(
+  net: DataNet,
+  pairs: [source: number, target: number][],
+  window: WindowInput = {},
+): Promise<{ rows: MergedRow[]; rowCount: number; counts: Counts }> {
+  const request = { kind: '', start_row: 0, end_row: 1000, exact_numbers: false, ...window };
+  const parts: Buffer[] = [];
+  for await (const { chunk } of net.metadata.ReadMergedRows(caller, { pairs: pairsOf(pairs), ...request }))
+    parts.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(parts).toString());
+}
+
 let merges = 0;
 
 /** Merges the rows of tables, given as pairs of source and target. */
 export async function merge(
   net: DataNet,
   pairs: [source: number, target: number][],
-  { id, resolutions = [], rehearsal = false }: { id?: string; resolutions?: Resolution[]; rehearsal?: boolean } = {},
+  {
+    id,
+    resolutions = [],
+    rehearsal = false,
+    revisions = [],
+  }: { id?: string; resolutions?: Resolution[]; rehearsal?: boolean; revisions?: Summary[] } = {},
 ) {
   merges += 1;
   const result = await net.metadata.MergeRows(
     { ...caller, userId: undefined },
     {
       merge_id: id ?? `merge-${process.pid}-${merges}`,
-      pairs: pairs.map(([source_table_id, target_table_id]) => ({ source_table_id, target_table_id })),
+      pairs: pairsOf(pairs),
       resolutions: resolutions.map((each) => ({
         table: `table_${Math.floor((pairs[0]?.[0] as number) / 10) * 10}`,
         column: '',
@@ -124,6 +168,7 @@ export async function merge(
         ...each,
       })),
       rehearsal,
+      revisions: revisions.map(({ source_table_id, revision }) => ({ source_table_id, revision })),
     },
     { deadlineMs: 60_000 },
   );

@@ -1,8 +1,10 @@
 // The REST edge of imports.
+
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
+import { rowText } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
@@ -33,11 +35,6 @@ import { uploadComplete } from './upload-complete.ts';
 
 const tag = 'Imports';
 const id = { id: idTextSchema };
-const rowText = z
-  .string()
-  .regex(/^\d{1,15}$/, 'must be a whole number from 0')
-  .transform((text) => Math.min(Number(text), limits.int4))
-  .meta({ type: 'integer', minimum: 0 });
 
 const includeSchema = z
   .enum(['tables'])

@@ -12,12 +12,22 @@ import type { Machine } from './approval-states.ts';
 /** A line for each definition: its id, and the versions that its diff was made of. */
 export type Versions = [id: number, ...versions: (number | null)[]][];
 
-/** What diffs were made of: a hash of everything that they depend on, and the versions. */
-export type Revision = { revision: string; facts: Versions };
+/** The rows of definitions that would change: the id of each, and a name for the state of its rows. */
+export type RowRevisions = [id: number, revision: string][];
+
+/**
+ * What diffs were made of: a hash of everything that they depend on, and the versions. `rows`: where
+ * rows change too.
+ */
+export type Revision = { revision: string; facts: Versions; rows?: RowRevisions | undefined };
 
 /** A short name for these facts; it changes whenever one of them does. */
 export const revisionOf = (facts: unknown[]): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 22);
+
+/** The revision as callers get it, and may insist on: it covers the rows. */
+export const shownRevision = ({ revision, rows }: Revision): string =>
+  rows === undefined ? revision : revisionOf([revision, rows]);
 
 /** A revision that depends on nothing but the versions is stored as these. */
 type StoredRevision = Versions | Revision;
@@ -29,8 +39,9 @@ const readRevision = (stored: StoredRevision): Revision =>
 type Change = { id: number; branch: { is_protected: boolean } };
 
 /**
- * Records the revision that the caller is shown, on a protected branch. A failure is only logged:
- * without the record the caller is shown the diffs once more before they can apply them.
+ * Records the revision that the caller is shown, on a protected branch or when it covers rows. A
+ * failure is only logged: without the record the caller is shown the diffs once more before they can
+ * apply them.
  */
 export async function recordReviewed(
   ctx: MetadataContext,
@@ -39,7 +50,8 @@ export async function recordReviewed(
   { id, branch }: Change,
   revision: StoredRevision,
 ): Promise<void> {
-  if (userId === undefined || !branch.is_protected) return;
+  const hasRows = readRevision(revision).rows !== undefined;
+  if (userId === undefined || (!branch.is_protected && !hasRows)) return;
   try {
     await prismaSql(ctx.prisma)(
       `insert into ${noun}_showing as s (${noun}_id, user_id, versions) values ($1::int, $2::int, $3::jsonb)
@@ -53,17 +65,19 @@ export async function recordReviewed(
 
 /** Thrown when a user would apply what they have not been shown. */
 export class NotReviewed extends ServiceError {
-  constructor(sentences: string[]) {
+  constructor({ apply }: Pick<Machine, 'apply'>, reasons: string[]) {
     super(
       'wrong_state',
-      sentences.map((message): Problem => ({ code: 'not_reviewed', message })),
+      [...reasons, `Look at the diffs as they are now, then ${apply} them.`].map(
+        (message): Problem => ({ code: 'not_reviewed', message }),
+      ),
     );
   }
 }
 
 /**
  * Throws unless the definitions, which are locked, have the revision that may be applied. With
- * `seen`, the revision that the caller insists on. Without it, on a protected branch and for any
+ * `seen`, the revision that the caller insists on, rows included. Without it, on a protected branch and for any
  * user but the creator: the revision that they were shown last, or else the one that was `proposed`
  * or that approval was requested for (null: none was recorded, so any may be applied).
  */
@@ -81,14 +95,24 @@ export async function requireReviewed(
   if (seen === undefined && !stored) return;
   const reviewed = stored ? readRevision(stored) : undefined;
   const present = readRevision(now);
-  if (present.revision === (seen ?? reviewed?.revision)) return;
+  if (seen === undefined ? present.revision === reviewed?.revision : shownRevision(present) === seen) return;
   const versions = new Map(reviewed?.facts.map(([id, ...of]) => [id, JSON.stringify(of)]));
   const changed = present.facts.filter(([id, ...of]) => versions.has(id) && versions.get(id) !== JSON.stringify(of));
-  const reasons = changed.map(([id]) => `${names.get(id)} has changed since the diffs were shown`);
-  throw new NotReviewed([
-    ...(reasons.length > 0 ? reasons : ['The diffs are not those that were shown']),
-    `Look at the diffs as they are now, then ${apply} them.`,
-  ]);
+  const reasons = [
+    ...changed.map(([id]) => `${names.get(id)} has changed since the diffs were shown`),
+    ...(seen === undefined ? [] : otherRows(reviewed?.rows, present.rows).map((id) => rowsChanged(names.get(id)))),
+  ];
+  throw new NotReviewed({ apply }, reasons.length > 0 ? reasons : ['The diffs are not those that were shown']);
+}
+
+/** A sentence about a table of which other rows were shown than would change now. */
+export const rowsChanged = (name: string | undefined): string =>
+  `${name}: the rows that would change are not those that were shown`;
+
+function otherRows(shown: RowRevisions | undefined, now: RowRevisions | undefined): number[] {
+  if (!shown || !now) return [];
+  const [before, after] = [new Map(shown), new Map(now)];
+  return [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id) !== after.get(id));
 }
 
 async function findReviewed(

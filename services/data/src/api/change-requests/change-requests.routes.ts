@@ -1,7 +1,9 @@
 // The routes of the operations of change requests: /change_requests/{id}/… The request itself is
 // metadata's.
+
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
+import { exactNumbersHeader, exactNumbersQuery, flagText, readExactNumbers } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
 import { readTableReference, tableInBody } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
@@ -10,13 +12,7 @@ import { listOperations } from '../../change-requests/list-operations.ts';
 import { addOperations, removeOperations } from '../../change-requests/operations.ts';
 import { resolveConflicts } from '../../change-requests/resolutions.ts';
 import type { WriteAccess } from '../../records/idempotency.ts';
-import {
-  exactNumbersHeader,
-  exactNumbersQuery,
-  flagText,
-  idempotencyHeader,
-  readExactNumbers,
-} from '../table-data.schemas.ts';
+import { idempotencyHeader } from '../table-data.schemas.ts';
 import {
   changeRequestId,
   decisionOutcomeSchema,
@@ -90,10 +86,7 @@ export function changeRequestRoutes(access: WriteAccess): Route[] {
       response: operationPageSchema,
       handle: async ({ call, params, query, headers }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { startRow = 0, endRow = startRow + limits.perPageDefault, ...wanted } = query;
-        return new JsonText(
-          await listOperations(access, call, params.id, { ...wanted, startRow, endRow, exactNumbers }),
-        );
+        return new JsonText(await listOperations(access, call, params.id, { ...query, exactNumbers }));
       },
     }),
     route({

@@ -1,5 +1,6 @@
 // What requests for the operations of change requests send and get.
 import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { rowText } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { operationSchema, recordIdNumber, recordSchema, rowSchema, versionNumber } from '../table-data.schemas.ts';
@@ -92,12 +93,6 @@ export const operationPageSchema = z
       .meta({ description: 'Of all operations on the table, or of the request, that the caller sees.' }),
   })
   .meta({ id: 'ChangeOperationPage' });
-
-const rowText = z
-  .string()
-  .regex(/^\d{1,9}$/, 'must be an integer from 0')
-  .transform(Number)
-  .meta({ type: 'integer', minimum: 0 });
 
 export const operationWindow = {
   table_definition_id: idTextSchema.optional().meta({ description: 'Operations on this table alone.' }),

@@ -3,7 +3,7 @@
 // crash any process may resume the attempt: data merges the same id only once.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { messagesOf, type Problem } from '@almanac/service-kit/problems';
+import { messagesOf } from '@almanac/service-kit/problems';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -13,14 +13,15 @@ import { findRecipients, type Recipients } from '../approval-mails.ts';
 import { claimAttempt, renewLease, runAttempt, waitForEnd } from '../attempt-lease.ts';
 import { deleteApplyAction } from '../change-history.ts';
 import { blockedBy, requireSuccess } from '../refusal.ts';
+import { NotReviewed, type RowRevisions, rowsChanged } from '../reviewed-revisions.ts';
 import { describeViolations, violationsOf } from '../table-diff.ts';
 import { lockBranches } from './comparison/branch-sides.ts';
 import { decideBy, type GivenResolution } from './comparison/conflict-resolutions.ts';
 import { isAboutRows } from './comparison/row-conflicts.ts';
 import { checkPromotion, type Parties, type PromoteInput, targetTaken } from './promotion-check.ts';
-import { compare } from './promotion-comparison.ts';
+import { compare, compareSnapshot } from './promotion-comparison.ts';
 import { storeFailure, storeSuccess } from './promotion-finish.ts';
-import { mergeRows, type RowsOutcome, recordFirstRows } from './promotion-rows.ts';
+import { mergeRows, type RowsOutcome, readRowRevisions, recordFirstRows } from './promotion-rows.ts';
 import type { MergedRows, Promotion } from './promotion-schema.ts';
 import { promotionMachine } from './promotion-states.ts';
 import { writePlan } from './promotion-write.ts';
@@ -35,9 +36,9 @@ import {
 
 /**
  * The input of an attempt, as it is stored. `status`: the state that the promotion returns to when
- * conflicts of rows are open.
+ * conflicts of rows are open. `rows`: those that the caller insists on.
  */
-type Input = { resolutions: GivenResolution[]; revision: string; status: string };
+type Input = { resolutions: GivenResolution[]; revision: string; status: string; rows?: RowRevisions | undefined };
 /** `tries`: how often the attempt was resumed without an outcome. */
 type Attempt = { id: number; number: number; input: Input; tries: number };
 
@@ -49,10 +50,12 @@ export async function promoteWithRows(
   parties: Parties,
   input: PromoteInput,
 ): Promise<Promotion> {
+  // Read before anything is locked; data compares them once more where they are merged.
+  const rows = input.revision === undefined ? undefined : await readPresentRows(ctx, call, before);
   const begun = await transactOnce(
     ctx,
     call,
-    (tx) => begin(tx, ctx, call, before, parties, input),
+    (tx) => begin(tx, ctx, call, before, parties, { ...input, rows }),
     (made) => (made instanceof ServiceError ? undefined : before.id),
   );
   if (begun instanceof ServiceError) throw begun;
@@ -62,19 +65,32 @@ export async function promoteWithRows(
   throw refusal;
 }
 
+async function readPresentRows(
+  ctx: MetadataContext,
+  call: CallContext,
+  before: StoredPromotion,
+): Promise<RowRevisions> {
+  const { pairs } = await compareSnapshot(ctx, call, before);
+  return readRowRevisions(ctx, call, pairs);
+}
+
 async function begin(
   tx: Transaction,
   ctx: MetadataContext,
   call: CallContext,
   before: StoredPromotion,
   parties: Parties,
-  { resolutions = [], revision: seen }: PromoteInput,
+  { resolutions = [], revision: seen, rows }: PromoteInput & { rows: RowRevisions | undefined },
 ): Promise<Attempt | ServiceError> {
   const aboutDefinitions = resolutions.filter((each) => !isAboutRows(each));
-  const checked = await checkPromotion(tx, call, before, parties, { resolutions: aboutDefinitions, revision: seen });
+  const checked = await checkPromotion(tx, call, before, parties, {
+    resolutions: aboutDefinitions,
+    revision: seen,
+    rows,
+  });
   if (checked instanceof ServiceError) return checked;
   const { now, revision, approvedBy } = checked;
-  const input: Input = { resolutions, revision, status: now.status };
+  const input: Input = { resolutions, revision, status: now.status, rows };
   const number = now.attempt + 1;
   await tx.promotion.update({
     where: { id: now.id },
@@ -105,9 +121,11 @@ function applyAttempt(
 ): Promise<ServiceError | undefined> {
   const failFor = (reasons: string[]) => fail(ctx, caller, attempt, { reasons, was_resumed: isResumed });
   const work = async () => {
-    const { status, rows, violations, conflictProblems } = await mergeInData(ctx, caller, attempt);
+    const { status, rows, violations, conflictProblems, changedTables } = await mergeInData(ctx, caller, attempt);
     if (status === 'merged') return finish(ctx, caller, attempt, rows, isResumed);
-    if (violations.length === 0) return revertAttempt(ctx, caller, attempt, conflictProblems);
+    if (changedTables.length > 0)
+      return revertAttempt(ctx, caller, attempt, new NotReviewed(promotionMachine, changedTables.map(rowsChanged)));
+    if (violations.length === 0) return revertAttempt(ctx, caller, attempt, validationFailed(conflictProblems));
     return failFor([...describeViolations(violations), ...messagesOf(conflictProblems)]);
   };
   const fault = 'The rows could not be merged; try again.';
@@ -129,6 +147,7 @@ async function mergeInData(
     })),
     resolutions: input.resolutions,
     rehearsal: false,
+    revisions: input.rows,
   });
 }
 
@@ -201,19 +220,20 @@ async function fail(
   return blockedBy(reasons);
 }
 
-// Open conflicts are no failure: the promotion returns to its state and waits for resolutions.
+// Open conflicts are no failure, and neither are other rows than were shown: the promotion returns to
+// its state.
 async function revertAttempt(
   ctx: MetadataContext,
   caller: RpcCaller,
   attempt: Attempt,
-  conflictProblems: Problem[],
+  refusal: ServiceError,
 ): Promise<ServiceError> {
   await endAttempt(ctx, caller, attempt, async (tx, { id }) => {
     const data = { status: attempt.input.status, promoted_by: null, approved_by: null, lease_until: null };
     await tx.promotion.update({ where: { id }, data: { ...data, asked: Prisma.DbNull } });
     await deleteApplyAction(tx, promotionMachine, id);
   });
-  return validationFailed(conflictProblems);
+  return refusal;
 }
 
 /** Resumes a promotion of rows whose lease has run out. */
@@ -234,7 +254,7 @@ export async function answerOutcome(ctx: MetadataContext, call: CallContext, id:
   if (status !== 'promoted')
     throw new ServiceError('wrong_state', {
       code: 'merge_conflict',
-      message: `Promotion is ${status}: conflicts of rows are undecided; rehearse it.`,
+      message: `Promotion is ${status}: conflicts of rows are undecided, or the rows have changed; rehearse it.`,
     });
   return getPromotion(ctx, call, id);
 }

@@ -9,7 +9,7 @@ import type { Recipients } from '../approval-mails.ts';
 import { recordAction } from '../change-history.ts';
 import { approverOf, requireStep } from '../change-kind.ts';
 import { blockedBy } from '../refusal.ts';
-import { requireReviewed } from '../reviewed-revisions.ts';
+import { type RowRevisions, requireReviewed } from '../reviewed-revisions.ts';
 import { describeViolations, violationsOf } from '../table-diff.ts';
 import { lockBranches } from './comparison/branch-sides.ts';
 import { decideBy, type GivenResolution, requireResolved } from './comparison/conflict-resolutions.ts';
@@ -23,6 +23,9 @@ import { idsOf, lockPromotion, mailOutcome, promotions, type StoredPromotion } f
 
 /** `revision`: promote only what was shown under it. */
 export type PromoteInput = { resolutions?: GivenResolution[]; revision?: string };
+
+/** `rows`: what the caller who insists on a revision would promote of them now. */
+type CheckInput = PromoteInput & { rows?: RowRevisions | undefined };
 
 /** The rights of the caller, and the recipients of the mail about the outcome. */
 export type Parties = { held: HeldRights; creator: Recipients };
@@ -44,7 +47,7 @@ export async function checkPromotion(
   call: CallContext,
   before: StoredPromotion,
   { held, creator }: Parties,
-  { resolutions = [], revision: seen }: PromoteInput,
+  { resolutions = [], revision: seen, rows }: CheckInput,
 ): Promise<Checked | ServiceError> {
   await lockBranches(tx, call, before, idsOf(before));
   const now = await lockPromotion(tx, call, before.id);
@@ -54,7 +57,7 @@ export async function checkPromotion(
   const change = { id: now.id, branch: now.to_branch, created_by: now.created_by };
   const revisions = {
     proposed: proposedRevision(now),
-    now: reviewedRevision({ pairs, revision }),
+    now: reviewedRevision({ pairs, revision }, rows),
     names: new Map(pairs.map(({ sourceId, name }) => [sourceId, name])),
   };
   await requireReviewed(tx, call, promotionMachine, change, revisions, seen);

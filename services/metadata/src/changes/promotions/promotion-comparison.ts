@@ -2,7 +2,7 @@
 
 import type { MetadataContext } from '../../context.ts';
 import { readSnapshot, type Transaction } from '../../transaction.ts';
-import type { Revision } from '../reviewed-revisions.ts';
+import type { Revision, RowRevisions } from '../reviewed-revisions.ts';
 import {
   type Branches,
   type NamedTable,
@@ -44,9 +44,16 @@ export async function compare(
 export const compareSnapshot = (ctx: MetadataContext, call: { accountId: number }, proposed: Proposed) =>
   readSnapshot(ctx, (tx) => compare(tx, call, proposed));
 
-/** The revision of a comparison, as it is recorded for the users who were shown it. */
-export const reviewedRevision = ({ pairs, revision }: Pick<Comparison, 'pairs' | 'revision'>): Revision => ({
+/**
+ * The revision of a comparison, as it is recorded for the users who were shown it. `rows`: of a
+ * promotion with rows.
+ */
+export const reviewedRevision = (
+  { pairs, revision }: Pick<Comparison, 'pairs' | 'revision'>,
+  rows: RowRevisions | undefined,
+): Revision => ({
   revision,
+  ...(rows && { rows }),
   facts: pairs.map(({ sourceId, sourceVersion, targetId, targetVersion }) => [
     sourceId,
     sourceVersion,

@@ -2,22 +2,24 @@
 // outcome.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { MetadataContext } from '../../context.ts';
 import { fullDefinition } from '../../table-definitions/table-structure.ts';
 import { type Transaction, transact } from '../../transaction.ts';
 import { isOpen } from '../approval-states.ts';
 import { planTables } from '../deployments/table-plans.ts';
 import { toWantedTable, type WantedTable } from '../deployments/wanted-tables.ts';
+import { shownRevision } from '../reviewed-revisions.ts';
 import { type Violation, violationsOf } from '../table-diff.ts';
 import { lockBranches } from './comparison/branch-sides.ts';
 import type { PromotionDiff } from './comparison/comparison-schema.ts';
 import { decideBy, type GivenResolution } from './comparison/conflict-resolutions.ts';
 import type { PromotionPlan } from './comparison/promotion-plan.ts';
 import type { Conflict } from './comparison/table-merge.ts';
-import { type Comparison, compare } from './promotion-comparison.ts';
+import { type Comparison, compare, reviewedRevision } from './promotion-comparison.ts';
 import { requireVisibleRows } from './promotion-rights.ts';
-import { mergeRows, type RowsOutcome, recordFirstRows } from './promotion-rows.ts';
-import type { MergedRows } from './promotion-schema.ts';
+import { mergeRows, type RowsOutcome, recordFirstRows, rowRevisionsOf } from './promotion-rows.ts';
+import type { MergedRows, RowCounts } from './promotion-schema.ts';
 import { promotionMachine } from './promotion-states.ts';
 import { writePlan } from './promotion-write.ts';
 import { idsOf, recordReviewedPromotion, requireVisiblePromotion, type StoredPromotion } from './promotions.ts';
@@ -30,6 +32,9 @@ export type PromotionRehearsal = {
   violations: Violation[];
   warnings: Violation[];
   rows: MergedRows[];
+  row_counts: RowCounts | null;
+  /** Names what was rehearsed: `promote` can insist on it. */
+  revision: string;
 };
 
 /** Thrown to roll a rehearsal back. `tables`: the outcome, as it would be deployed. */
@@ -64,22 +69,42 @@ export async function rehearsePromotion(
     });
   const rehearsed = await catchRehearsed(() => transact(ctx, (tx) => rehearse(tx, call, stored, resolutions)));
   const { comparison, tables } = rehearsed;
-  await recordReviewedPromotion(ctx, call, stored, comparison);
   const { plan } = comparison;
   const diffs = plan.tables.map(({ diff }) => diff);
   const deployment = await planTables(ctx, call, stored.to_branch_id, tables);
-  const rows = stored.include_data ? await rehearseRows(ctx, call, id, plan, resolutions) : noRows;
+  const rows = stored.include_data ? await rehearseRows(ctx, call, id, plan, resolutions) : undefined;
+  const revision = reviewedRevision(comparison, rows && rowRevisionsOf(rows.summaries));
+  await recordReviewedPromotion(ctx, call, stored, revision);
+  const rowCounts = rows ? await storeRowCounts(ctx, call, id, rows) : null;
   return {
     diffs,
-    conflicts: [...plan.conflicts, ...rows.conflicts],
-    conflict_count: plan.conflicts.length + rows.conflictCount,
-    violations: [...violationsOf(diffs), ...violationsOf(deployment), ...rows.violations],
-    warnings: rows.warnings,
-    rows: rows.rows,
+    conflicts: [...plan.conflicts, ...(rows?.conflicts ?? [])],
+    conflict_count: plan.conflicts.length + (rows?.conflictCount ?? 0),
+    violations: [...violationsOf(diffs), ...violationsOf(deployment), ...(rows?.violations ?? [])],
+    warnings: rows?.warnings ?? [],
+    rows: rows?.rows ?? [],
+    row_counts: rowCounts,
+    revision: shownRevision(revision),
   };
 }
 
-const noRows = { conflicts: [], conflictCount: 0, violations: [], warnings: [], rows: [] };
+// No change of the promotion itself, so `updated_at` stays as it is.
+async function storeRowCounts(
+  ctx: MetadataContext,
+  { accountId }: CallContext,
+  id: number,
+  { summaries }: RowsOutcome,
+): Promise<RowCounts> {
+  const sum = (name: 'created' | 'updated' | 'deleted' | 'conflicts') =>
+    summaries.reduce((total, summary) => total + summary[name], 0);
+  const counted = { created: sum('created'), updated: sum('updated'), deleted: sum('deleted') };
+  const counts = { ...counted, conflicts: sum('conflicts'), rehearsed_at: new Date().toISOString() };
+  await prismaSql(ctx.prisma)(
+    'update promotion set row_counts = $3::jsonb where id = $1::int and account_id = $2::int',
+    [id, accountId, JSON.stringify(counts)],
+  );
+  return counts;
+}
 
 const rehearseRows = (
   ctx: MetadataContext,

@@ -2,7 +2,7 @@
 // take, and the right to see its rows.
 import { type CallContext, requireUser } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
-import { allows, type HeldRights, isKnown, refusal } from '@almanac/service-kit/rights/rights';
+import { allows, type HeldRights, isKnown, refusal, type Where } from '@almanac/service-kit/rights/rights';
 import type { MetadataContext } from '../../context.ts';
 import type { Allowed } from '../../rights/allowed-actions.ts';
 import type { Actor } from '../approval-states.ts';
@@ -103,6 +103,32 @@ export async function requireVisibleRows(
     const place = { tableDefinitionId: id, domainId: domain_id, branchId: from_branch_id };
     if (!allows(held, 'view', place)) throw refusal(held, 'view', place, () => notFound('Promotion'));
   }
+}
+
+/**
+ * The tables whose rows on both branches the caller sees: every one with `approve` on the target
+ * branch, else those whose rows they may view on either. 403 when there are none.
+ */
+export async function findVisiblePairs(
+  ctx: MetadataContext,
+  call: CallContext,
+  { from_branch_id, to_branch_id }: Pick<Promoted, 'from_branch_id' | 'to_branch_id'>,
+  pairs: TablePair[],
+): Promise<TablePair[]> {
+  const held = await ctx.rights.get(call);
+  if (allows(held, 'approve', { branchId: to_branch_id })) return pairs;
+  const placesOfRows = ({ sourceId, targetId, source, target }: TablePair): Where[] => {
+    const domainId = (source ?? target)?.domain_id;
+    const onTarget = { tableDefinitionId: targetId ?? undefined, domainId: (target ?? source)?.domain_id };
+    return [
+      { tableDefinitionId: sourceId, domainId, branchId: from_branch_id },
+      { ...onTarget, branchId: to_branch_id },
+    ];
+  };
+  const seen = pairs.filter((pair) => placesOfRows(pair).every((place) => allows(held, 'view', place)));
+  const [hidden] = pairs.flatMap(placesOfRows).filter((place) => !allows(held, 'view', place));
+  if (seen.length === 0 && hidden) throw refusal(held, 'view', hidden, () => notFound('Promotion'));
+  return seen;
 }
 
 /** Judges the steps of promotions that the caller sees, with two queries for all. */

@@ -1,9 +1,12 @@
 // The rows of a promotion: which tables have any to merge, the merge by data, and its messages.
+
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
+import type { MergeSummary__Output } from '@almanac/protos/generated/almanac/data/v1/MergeSummary.ts';
 import type { Problem } from '@almanac/service-kit/problems';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
 import type { Transaction } from '../../transaction.ts';
+import type { RowRevisions } from '../reviewed-revisions.ts';
 import type { Violation } from '../table-diff.ts';
 import { type GivenResolution, openProblem, unmatchedProblem } from './comparison/conflict-resolutions.ts';
 import { isAboutRows, readRowConflict, rowResolution } from './comparison/row-conflicts.ts';
@@ -12,6 +15,8 @@ import type { MergedRows } from './promotion-schema.ts';
 import type { StoredPromotion } from './promotions.ts';
 
 const mergeDeadlineMs = 5 * 60_000;
+/** The rows of a million differences take longer than an ordinary answer. */
+const readDeadlineMs = 25_000;
 // A refusal lists fewer conflicts than a rehearsal.
 const maxListedConflicts = 100;
 
@@ -29,21 +34,38 @@ export type RowsOutcome = {
   warnings: Violation[];
   /** A problem for each open conflict and each unmatched resolution. */
   conflictProblems: Problem[];
+  /** What the rows are that would change; of a rehearsal. */
+  summaries: RowSummary[];
+  /** The names of tables whose rows are not those of the request's revisions. */
+  changedTables: string[];
 };
 
-type MergeRequest = { mergeId: string; pairs: RowPair[]; resolutions: GivenResolution[]; rehearsal: boolean };
+type MergeRequest = {
+  mergeId: string;
+  pairs: RowPair[];
+  resolutions: GivenResolution[];
+  rehearsal: boolean;
+  /** Merges these rows only. */
+  revisions?: RowRevisions | undefined;
+};
 
 /** Has data merge the rows of the tables that are in service on both branches. */
 export async function mergeRows(
   ctx: MetadataContext,
   caller: RpcCaller,
-  { mergeId, pairs, resolutions, rehearsal }: MergeRequest,
+  { mergeId, pairs, resolutions, rehearsal, revisions = [] }: MergeRequest,
 ): Promise<RowsOutcome> {
   const given = resolutions.filter(isAboutRows);
   const { both, warnings } = await findDeployedPairs(ctx, caller, pairs);
   const result = await ctx.data.MergeRows(
     caller,
-    { merge_id: mergeId, pairs: both, resolutions: given.map(rowResolution), rehearsal },
+    {
+      merge_id: mergeId,
+      pairs: both,
+      resolutions: given.map(rowResolution),
+      rehearsal,
+      revisions: revisions.map(([source_table_id, revision]) => ({ source_table_id, revision })),
+    },
     { deadlineMs: mergeDeadlineMs },
   );
   const conflicts = result.conflicts.map(readRowConflict);
@@ -55,7 +77,54 @@ export async function mergeRows(
     violations: result.violations,
     warnings: [...warnings, ...result.warnings],
     conflictProblems: describeConflicts(result, given, conflicts),
+    summaries: result.summaries,
+    changedTables: pairs.filter(({ sourceId }) => result.changed_tables.includes(sourceId)).map(({ name }) => name),
   };
+}
+
+/** What data counts of the rows that merging a table would change. */
+export type RowSummary = MergeSummary__Output;
+
+export const rowRevisionsOf = (summaries: RowSummary[]): RowRevisions =>
+  summaries
+    .map(({ source_table_id, revision }): RowRevisions[number] => [source_table_id, revision])
+    .sort(([a], [b]) => a - b);
+
+/** The revisions of the rows that would change now. */
+export async function readRowRevisions(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  pairs: RowPair[],
+): Promise<RowRevisions> {
+  const { both } = await findDeployedPairs(ctx, caller, pairs);
+  if (both.length === 0) return [];
+  const { summaries } = await ctx.data.SummarizeMerge(caller, { pairs: both }, { deadlineMs: readDeadlineMs });
+  return rowRevisionsOf(summaries);
+}
+
+/** Which rows of the tables: by kind, with a conflict or without. */
+export type RowWindow = {
+  kind?: string | undefined;
+  conflict?: boolean | undefined;
+  startRow: number;
+  endRow: number;
+  exactNumbers: boolean;
+};
+
+/** A window of the rows that would change, as the body of the answer. */
+export async function readRows(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  pairs: RowPair[],
+  { kind = '', startRow, endRow, exactNumbers, conflict }: RowWindow,
+): Promise<Buffer> {
+  const { both } = await findDeployedPairs(ctx, caller, pairs);
+  const window = { kind, start_row: startRow, end_row: endRow, exact_numbers: exactNumbers };
+  const request = { pairs: both, ...window, ...(conflict === undefined ? {} : { conflict }) };
+  const parts: Buffer[] = [];
+  for await (const { chunk } of ctx.data.ReadMergedRows(caller, request, { deadlineMs: readDeadlineMs }))
+    parts.push(chunk as Buffer);
+  return Buffer.concat(parts);
 }
 
 function describeConflicts(

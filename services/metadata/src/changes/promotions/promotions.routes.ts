@@ -5,22 +5,34 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { type Route, route } from '@almanac/service-kit/api/route';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
+import { JsonText } from '@almanac/service-kit/http/json-text';
+import { exactNumbersHeader, readExactNumbers } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
 import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
 import { includeSchema, withAllowed, withAllowedOnPage } from '../../rights/allowed-actions.ts';
+import { isOpen } from '../approval-states.ts';
 import { type StepWords, stepRoute } from '../change-steps.ts';
 import { refuseWithDiffs } from '../refusal.ts';
 import { violationSchema } from '../table-diff.ts';
 import { conflictNameShape, conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
 import { resolutions } from './comparison/table-merge.ts';
 import { answerPromoted, promote } from './promote.ts';
+import { listPromotedRows } from './promoted-rows.ts';
 import { createPromotion } from './promotion-proposal.ts';
 import { rehearsePromotion } from './promotion-rehearsal.ts';
 import { judgePromotions } from './promotion-rights.ts';
-import { mergedRowsSchema, promotionSchema, promotionSummarySchema, refusalShape } from './promotion-schema.ts';
+import {
+  mergedRowsSchema,
+  promotedRowsQuery,
+  promotedRowsSchema,
+  promotionSchema,
+  promotionSummarySchema,
+  refusalShape,
+} from './promotion-schema.ts';
+import { promotionMachine } from './promotion-states.ts';
 import { listPromotions, promotionFilters, promotions, showPromotion } from './promotions.ts';
 
 const params = { id: idTextSchema };
@@ -61,7 +73,7 @@ const resolving = {
 };
 
 export function promotionRoutes(ctx: MetadataContext): Route[] {
-  return [...readable(ctx), ...proposing(ctx), ...deciding(ctx)];
+  return [...readable(ctx), ...rowsOf(ctx), ...proposing(ctx), ...deciding(ctx)];
 }
 
 const readable = (ctx: MetadataContext): Route[] => [
@@ -97,6 +109,28 @@ const readable = (ctx: MetadataContext): Route[] => [
     response: promotionSchema,
     handle: async ({ call, params, query: { include } }) =>
       withAllowed(include, await showPromotion(ctx, call, params.id), (items) => judgePromotions(ctx, call, items)),
+  }),
+];
+
+const rowsOf = (ctx: MetadataContext): Route[] => [
+  route({
+    ...common,
+    method: 'GET',
+    path: '/promotions/{id}/rows',
+    operationId: 'listPromotedRows',
+    summary: 'List the rows that a promotion would change',
+    description:
+      'By window, table by table and by key, of a promotion with `include_data` that has not ended (422). They are computed at the call as `promote` does it, ' +
+      'and rows with a conflict are among them. For approvers of the target branch, and for others those of tables whose rows they may view on both branches.',
+    extension: true,
+    requestHeaders: exactNumbersHeader,
+    params,
+    query: promotedRowsQuery,
+    response: promotedRowsSchema,
+    handle: async ({ call, params, query: { exact_numbers, ...query }, headers }) => {
+      const exactNumbers = readExactNumbers({ exact_numbers }, headers);
+      return new JsonText(await listPromotedRows(ctx, call, params.id, { ...query, exactNumbers }));
+    },
   }),
 ];
 
@@ -142,6 +176,10 @@ const proposing = (ctx: MetadataContext): Route[] => [
       violations: z.array(violationSchema),
       warnings: z.array(violationSchema).meta({ description: 'What of the rows can’t travel yet.' }),
       rows: z.array(mergedRowsSchema).meta({ description: 'What merging the rows would do.' }),
+      row_counts: promotionSummarySchema.shape.row_counts,
+      revision: z
+        .string()
+        .meta({ description: 'Names what was rehearsed, rows included: `promote` can insist on it.' }),
     }),
     handle: async ({ call, params, body }) => rehearsePromotion(ctx, call, params.id, () => body().resolutions ?? []),
   }),
@@ -167,11 +205,10 @@ const deciding = (ctx: MetadataContext): Route[] => [
     params,
     body: {
       ...resolving,
-      revision: z
-        .string()
-        .max(64)
-        .optional()
-        .meta({ description: 'Promote only what was shown under this revision; else what was shown last.' }),
+      revision: z.string().max(64).optional().meta({
+        description:
+          'Promote only what was shown under this revision, rows included; else the definitions that were shown last, with the rows as they are.',
+      }),
     },
     response: promotionSchema,
     refusal: refusalShape,
@@ -202,8 +239,9 @@ const step = (ctx: MetadataContext, action: string, words: StepWords): Route =>
 // A table may have moved to where the caller sees nothing: the refusal then has the problems alone.
 async function findDiffs(ctx: MetadataContext, call: CallContext, id: number): Promise<Record<string, unknown>> {
   try {
-    const { diffs, conflicts, revision } = await showPromotion(ctx, call, id);
-    return revision === null ? {} : { diffs, conflicts, revision };
+    const { status, diffs, conflicts, revision } = await showPromotion(ctx, call, id);
+    if (!isOpen(promotionMachine, status)) return {};
+    return { diffs, conflicts, ...(revision === null ? {} : { revision }) };
   } catch (error) {
     if (error instanceof ServiceError && error.status < 500) return {};
     throw error;

@@ -29,13 +29,14 @@ import { isOpen } from '../approval-states.ts';
 import { listHistory } from '../change-history.ts';
 import type { ChangeKind, StoredStep } from '../change-kind.ts';
 import { isSourceHidden, requireVisibleChange, visiblePromotions } from '../change-visibility.ts';
-import { recordReviewed } from '../reviewed-revisions.ts';
+import { type Revision, type RowRevisions, recordReviewed, shownRevision } from '../reviewed-revisions.ts';
 import type { PromotionDiff } from './comparison/comparison-schema.ts';
 import type { PromotionPlan } from './comparison/promotion-plan.ts';
 import type { Conflict } from './comparison/table-merge.ts';
 import { type Comparison, compare, compareSnapshot, reviewedRevision } from './promotion-comparison.ts';
 import { actorOf } from './promotion-rights.ts';
-import type { MergedRows, Promotion, PromotionSummary } from './promotion-schema.ts';
+import { readRowRevisions } from './promotion-rows.ts';
+import type { MergedRows, Promotion, PromotionSummary, RowCounts } from './promotion-schema.ts';
 import { type PromotionState, promotionMachine } from './promotion-states.ts';
 import { storedTable, storeRevision } from './promotion-tables.ts';
 
@@ -51,6 +52,7 @@ const summaryFields = {
   error: true,
   include_data: true,
   rows: true,
+  row_counts: true,
   created_at: true,
   updated_at: true,
   promoted_at: true,
@@ -174,19 +176,41 @@ export async function getPromotion(
       revision: null,
     };
   const now = comparison ?? (await compareSnapshot(ctx, call, stored));
-  await recordReviewedPromotion(ctx, call, stored, now);
-  const { plan, revision } = now;
-  return { ...shown, diffs: plan.tables.map(({ diff }) => diff), conflicts: plan.conflicts, revision };
+  const rows = stored.include_data ? await findRowRevisions(ctx, call, now) : undefined;
+  const revision = reviewedRevision(now, rows);
+  await recordReviewedPromotion(ctx, call, stored, revision);
+  const { tables, conflicts: open } = now.plan;
+  const isNamed = rows !== undefined || !stored.include_data;
+  return {
+    ...shown,
+    diffs: tables.map(({ diff }) => diff),
+    conflicts: open,
+    revision: isNamed ? shownRevision(revision) : null,
+  };
 }
 
-/** Records that the caller is shown this comparison. */
+// A promotion can be looked at and promoted without data's answer; only its rows have no name then.
+async function findRowRevisions(
+  ctx: MetadataContext,
+  call: CallContext,
+  { pairs }: Comparison,
+): Promise<RowRevisions | undefined> {
+  try {
+    return await readRowRevisions(ctx, call, pairs);
+  } catch (error) {
+    ctx.logger.warn({ err: error }, 'the rows of a promotion could not be read');
+    return undefined;
+  }
+}
+
+/** Records that the caller is shown this revision. */
 export function recordReviewedPromotion(
   ctx: MetadataContext,
   call: CallContext,
   { id, to_branch }: StoredPromotion,
-  comparison: Comparison,
+  revision: Revision,
 ): Promise<void> {
-  return recordReviewed(ctx, call, promotionMachine, { id, branch: to_branch }, reviewedRevision(comparison));
+  return recordReviewed(ctx, call, promotionMachine, { id, branch: to_branch }, revision);
 }
 
 async function summarize(
@@ -212,9 +236,10 @@ async function summarize(
   ]);
   const now = new Map(definitions.map((definition) => [definition.id, definition]));
   const sources = new Map(branches.map((branch) => [branch.id, branch]));
-  return stored.map(({ rows, tables, status, to_branch, ...promotion }) => ({
+  return stored.map(({ rows, row_counts, tables, status, to_branch, ...promotion }) => ({
     ...promotion,
     rows: rows as MergedRows[] | null,
+    row_counts: row_counts as RowCounts | null,
     status: status as PromotionState,
     from_branch: (sources.get(promotion.from_branch_id) ?? null) as PromotionSummary['from_branch'],
     to_branch: to_branch as BranchReference as PromotionSummary['to_branch'],

@@ -210,6 +210,7 @@ describe('a promotion with rows', () => {
         pairs: [{ source_table_id: feature.id, target_table_id: main.id }],
         resolutions: [{ table: 'countries', column: '', row_key: {}, is_row: true, resolution: 'target' }],
         rehearsal: false,
+        revisions: [],
       },
     ]);
     expect(await work.columns(main.id)).toHaveProperty('capital');
@@ -357,6 +358,7 @@ describe('a promotion with rows', () => {
         violations,
         warnings,
         rows: [{ table: 'countries', created: 1, updated: 2, deleted: 3 }],
+        row_counts: { created: 1, updated: 2, deleted: 3, conflicts: 4 },
       },
     });
     expect(merges()).toMatchObject([{ rehearsal: true }]);
@@ -431,7 +433,7 @@ describe('unavailable data', () => {
     };
     metadata.neighbours.data.before = {};
     expect((await promoting).body.errors).toEqual([
-      'Promotion is created: conflicts of rows are undecided; rehearse it.',
+      'Promotion is created: conflicts of rows are undecided, or the rows have changed; rehearse it.',
     ]);
     expect(await everyAction(id)).toEqual(['create']);
   });

@@ -1,0 +1,30 @@
+// JSON objects and lists whose members are there under a condition, as expressions. Pure.
+import type { Column, DeployedTable } from '../tables/table.ts';
+import type { Bind } from '../values/check.ts';
+import { typeOf } from '../values/value-types.ts';
+
+/** The JSON text of a value of the column, as records show it; null becomes `null`. */
+export const valueJsonSql = ({ structure }: DeployedTable, column: Column, value: string): string =>
+  `coalesce((${typeOf(column).jsonSql(`(${value})`, structure.exact_numbers)})::text, 'null')`;
+
+type Member = { name: string; json: string; when: string };
+
+/** A JSON object of the members whose condition is true. */
+export const objectSql = (members: Member[], bind: Bind): string =>
+  `'{' || ${joinSql(members.map(({ name, json, when }) => `case when ${when} then ${bind(`${JSON.stringify(name)}:`, 'text')} || ${json} end`))} || '}'`;
+
+/** A JSON list of the items whose condition is true. */
+export const arraySql = (items: Omit<Member, 'name'>[]): string =>
+  `'[' || ${joinSql(items.map(({ json, when }) => `case when ${when} then ${json} end`))} || ']'`;
+
+const maxJoined = 99; // arguments of a function besides the separator
+
+// The texts that are not null, with commas between them.
+function joinSql(parts: string[]): string {
+  if (parts.length === 0) return `''`;
+  if (parts.length <= maxJoined) return `concat_ws(',', ${parts.join(', ')})`;
+  const groups = Array.from({ length: Math.ceil(parts.length / maxJoined) }, (_, i) =>
+    joinSql(parts.slice(i * maxJoined, (i + 1) * maxJoined)),
+  );
+  return joinSql(groups.map((group) => `nullif(${group}, '')`));
+}
