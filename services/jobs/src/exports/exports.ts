@@ -21,6 +21,7 @@ import { type ExportStatus, exportMachine, openExportStates } from '../states/ex
 import { statesAllowing } from '../states/state-machine.ts';
 import { announce, lockAccount, recordAct, type Transaction } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
+import { type criteriaFields, criteriaSchema, readCriteria, readRequestOf, showCriteria } from './export-criteria.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;
 export const exportFormats = fileFormats;
@@ -43,6 +44,9 @@ export const exportSchema = z
     safe_cells: z.boolean(),
     for_editing: z.boolean(),
     exact_numbers: z.boolean(),
+    criteria: criteriaSchema.nullable().meta({
+      description: 'Which rows, in which order and columns, as POST /exports took them; null for all.',
+    }),
     download_url: z
       .string()
       .nullable()
@@ -96,7 +100,7 @@ export type NewExport = {
   safe_cells?: boolean | undefined;
   for_editing?: boolean | undefined;
   exact_numbers?: boolean | undefined;
-};
+} & z.input<z.ZodObject<typeof criteriaFields>>;
 
 /** Queues an export of a deployed table; at most ten are open at once. */
 export async function createExport(ctx: JobsContext, call: CallContext, input: NewExport): Promise<data_export> {
@@ -111,7 +115,11 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
   const high_water_mark = readHighWaterMark(input, table);
   const as_of = readAsOf(input, table);
   const format = readFormat(input);
-  if (input.for_editing) requireEditable(input, table);
+  const for_editing = input.for_editing ?? false;
+  if (for_editing) requireEditable(input, table);
+  const criteria = readCriteria(input);
+  const read = { table_definition_id, pattern, high_water_mark, as_of, for_editing, criteria };
+  if (criteria !== null) await ctx.data.CheckBulkRead(call, readRequestOf(read));
   const correlation_code = readCorrelationCode(input.correlation_code);
   await saveLimit(ctx, call);
   let made: data_export | undefined;
@@ -126,16 +134,12 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
       data: {
         account_id: call.accountId,
         branch_id,
-        table_definition_id,
+        ...read,
         table_definition_key: table.key,
         domain_id,
-        pattern,
-        high_water_mark,
-        as_of,
         format,
         gzip: input.gzip ?? false,
         safe_cells: input.safe_cells ?? false,
-        for_editing: input.for_editing ?? false,
         exact_numbers: input.exact_numbers ?? false,
         correlation_code,
         user_id: call.userId ?? null,
@@ -153,7 +157,7 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
 
 // The fields that the audit log keeps: which rows were exported, not where the file is.
 function auditedFields({ id, branch_id, table_definition_id, table_definition_key, pattern, ...made }: data_export) {
-  const { high_water_mark, as_of, correlation_code } = made;
+  const { high_water_mark, as_of, criteria, correlation_code } = made;
   return {
     id,
     branch_id,
@@ -162,6 +166,7 @@ function auditedFields({ id, branch_id, table_definition_id, table_definition_ke
     pattern,
     high_water_mark,
     as_of,
+    criteria,
     correlation_code,
   };
 }
@@ -351,6 +356,7 @@ export async function showExport(
     safe_cells: row.safe_cells,
     for_editing: row.for_editing,
     exact_numbers: row.exact_numbers,
+    criteria: showCriteria(row),
     download_url: await downloadUrl(ctx, row),
     rows_exported: toNumber(row.rows_exported),
     bytes_exported: toNumber(row.bytes_exported),
