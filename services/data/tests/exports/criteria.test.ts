@@ -1,8 +1,9 @@
 // Exports of some rows: the same ones as the grid's, in the same order.
+import { ServiceError } from '@almanac/service-kit/errors';
 import fc from 'fast-check';
 import { openRequest, propose } from '../change-requests/requests.ts';
 import { readAll } from '../files.ts';
-import { caller, create, type DataNet, failureOf, givenData } from '../given.ts';
+import { caller, create, type DataNet, givenData } from '../given.ts';
 import { anySelection, deployTitles, givenRows, kindsOfAll, type Row } from '../summaries/given-rows.ts';
 import { passed, patch, remove } from '../versions.ts';
 
@@ -29,6 +30,15 @@ beforeAll(async () => {
 });
 
 afterAll(() => net.stop());
+
+async function refusalOf(promise: Promise<unknown>) {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ServiceError)) throw error ?? new Error('this should have failed');
+  return { kind: error.kind, problems: error.problems };
+}
 
 const wanted = (criteria: Row, more: Row = {}) => ({
   table_definition_id: 1,
@@ -124,7 +134,7 @@ describe('an export of some rows', () => {
       `insert into applied_change_request (account_id, apply_id, change_request_id, result) values (1, 'exported', $1, '{}')`,
       [other],
     );
-    const failure = await failureOf(exported({ change_request_id: other }));
+    const failure = await refusalOf(exported({ change_request_id: other }));
     expect([failure.kind, failure.problems[0]?.field]).toEqual(['wrong_state', 'change_request_id']);
   });
 
@@ -181,21 +191,21 @@ describe('a check of an export', () => {
     [{ q: 'a' }, { as_of: '2999-01-01T00:00:00Z' }, 'bad_request', 'as_of'],
     [{ q: 'a' }, { table_definition_id: 99 }, 'not_found', ''],
   ])('refuses %j, as reading does', async (criteria, more, kind, field) => {
-    const failure = await failureOf(check(criteria, more));
+    const failure = await refusalOf(check(criteria, more));
     expect([failure.kind, failure.problems[0]?.field ?? '']).toEqual([kind, field]);
-    const later = await failureOf(exported(criteria, more));
+    const later = await refusalOf(exported(criteria, more));
     expect([later.kind, later.problems]).toEqual([failure.kind, failure.problems]);
   });
 
   it('names every problem', async () => {
-    const failure = await failureOf(check({ filterModel: { a: equals, b: equals }, columns: ['c'] }));
+    const failure = await refusalOf(check({ filterModel: { a: equals, b: equals }, columns: ['c'] }));
     expect(failure.problems.map(({ column }) => column)).toEqual(['a', 'b', 'c']);
   });
 
   it('refuses the change request of another account as an unknown one, and one of another branch', async () => {
     const foreign = await openRequest(net, { accountId: 2 });
     const problems = async (id: number) => {
-      const { kind, problems } = await failureOf(check({ change_request_id: id }));
+      const { kind, problems } = await refusalOf(check({ change_request_id: id }));
       return { kind, problems };
     };
     const unknown = await problems(987_654);
@@ -224,13 +234,13 @@ describe('a check of an export', () => {
     const through = { change_request_id: request };
     await check(through, {}, asUser(71));
     for (const userId of [72, 73]) {
-      expect((await failureOf(check(through, {}, asUser(userId)))).kind).toBe('forbidden');
-      expect((await failureOf(exported(through, {}, asUser(userId)))).kind).toBe('forbidden');
+      expect((await refusalOf(check(through, {}, asUser(userId)))).kind).toBe('forbidden');
+      expect((await refusalOf(exported(through, {}, asUser(userId)))).kind).toBe('forbidden');
     }
     // A request that changes the other table alone.
     const hidden = await openRequest(net);
     await propose(net.call, hidden, 2, [{ operation: 'create', record: { code: 'zz' } }]);
-    expect((await failureOf(check({ change_request_id: hidden }, {}, asUser(71)))).kind).toBe('forbidden');
+    expect((await refusalOf(check({ change_request_id: hidden }, {}, asUser(71)))).kind).toBe('forbidden');
   });
 
   it('has no labels of a table that the caller may not view', async () => {

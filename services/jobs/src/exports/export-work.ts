@@ -89,7 +89,8 @@ async function recordCompletion(
         object_key,
         rows_exported: rows,
         bytes_exported: stored.size,
-        next_high_water_mark,
+        // Some rows are no copy that changes could keep up to date.
+        next_high_water_mark: row.criteria === null ? next_high_water_mark : null,
         finished_at: new Date(),
         file_expires_at,
       },

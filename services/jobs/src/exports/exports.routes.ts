@@ -50,7 +50,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
         '`download_url` is fresh at every call and works for an hour, without a token. Files are kept for 30 days.',
       params: { id: idTextSchema },
       response: exportSchema,
-      handle: async ({ call, params }) => showExport(ctx, await getExport(ctx, call, params.id)),
+      handle: async ({ call, params }) => showExport(ctx, call, await getExport(ctx, call, params.id)),
     }),
     route({
       method: 'POST',
@@ -65,7 +65,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       handle: async ({ call, params, body }) => {
         await getExport(ctx, call, params.id);
         body();
-        return showExport(ctx, await cancelExport(ctx, call, params.id));
+        return showExport(ctx, call, await cancelExport(ctx, call, params.id));
       },
     }),
     route({
@@ -134,7 +134,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       },
       status: 201,
       response: exportSchema,
-      handle: async ({ call, body }) => showExport(ctx, await createExport(ctx, call, body())),
+      handle: async ({ call, body }) => showExport(ctx, call, await createExport(ctx, call, body())),
     }),
   ];
 }

@@ -47,16 +47,16 @@ export const exportSchema = z
     criteria: criteriaSchema.nullable().meta({
       description: 'Which rows, in which order and columns, as POST /exports took them; null for all.',
     }),
-    download_url: z
-      .string()
-      .nullable()
-      .meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
+    download_url: z.string().nullable().meta({
+      description:
+        'Null until completed; fresh at every GET, for one hour. With criteria null for other people than its creator, who may see other tables.',
+    }),
     rows_exported: z.int().nullable(),
     bytes_exported: z.int().nullable(),
     next_high_water_mark: z
       .string()
       .nullable()
-      .meta({ description: 'For the next incremental export: no row is missed.' }),
+      .meta({ description: 'For the next incremental export: no row is missed. Null with criteria.' }),
     error: z.string().nullable(),
     created_by: z.int().nullable(),
     created_at: time,
@@ -318,7 +318,7 @@ export async function listExports(ctx: JobsContext, call: CallContext, filter: F
     ctx.prisma.data_export.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.data_export.count({ where }),
   ]);
-  return page(await Promise.all(rows.map((row) => showExport(ctx, row))), list, count);
+  return page(await Promise.all(rows.map((row) => showExport(ctx, call, row))), list, count);
 }
 
 const contentTypes = {
@@ -339,6 +339,7 @@ const toNumber = (value: bigint | null) => (value === null ? null : Number(value
 /** An export as shown to a caller, with a fresh link to its file until the file expires. */
 export async function showExport(
   ctx: Pick<JobsContext, 'store'>,
+  call: CallContext,
   row: data_export,
 ): Promise<z.input<typeof exportSchema>> {
   return {
@@ -357,7 +358,7 @@ export async function showExport(
     for_editing: row.for_editing,
     exact_numbers: row.exact_numbers,
     criteria: showCriteria(row),
-    download_url: await downloadUrl(ctx, row),
+    download_url: mayDownload(call, row) ? await downloadUrl(ctx, row) : null,
     rows_exported: toNumber(row.rows_exported),
     bytes_exported: toNumber(row.bytes_exported),
     next_high_water_mark: row.next_high_water_mark,
@@ -369,6 +370,10 @@ export async function showExport(
     file_expires_at: row.file_expires_at?.toISOString() ?? null,
   };
 }
+
+// Labels and proposed rows are of tables that others may not view; applications view all.
+const mayDownload = ({ userId }: CallContext, { criteria, user_id }: data_export): boolean =>
+  criteria === null || userId === undefined || userId === user_id;
 
 async function downloadUrl(ctx: Pick<JobsContext, 'store'>, row: data_export): Promise<string | null> {
   const { status, object_key, file_expires_at, finished_at } = row;

@@ -44,7 +44,7 @@ describe('the criteria of an export', () => {
 
   it('are checked, shown, and sent when rows are read', async () => {
     const done = await run({ ...full, ...criteria });
-    expect(done).toMatchObject({ status: 'completed', criteria });
+    expect(done).toMatchObject({ status: 'completed', criteria, next_high_water_mark: null });
     const { criteriaChecked, criteriaRead } = jobs.neighbours;
     expect(JSON.parse(criteriaChecked.at(-1) ?? '')).toEqual(criteria);
     expect(criteriaRead.at(-1)).toBe(criteriaChecked.at(-1));
@@ -107,6 +107,21 @@ describe('the criteria of an export', () => {
       status: 422,
       body: { problems: [{ code: 'too_long', field: 'filterModel', params: { maximum: 32_768 } }] },
     });
+  });
+
+  it('give the link to no other person, who may not view the tables of labels', async () => {
+    const permissions = [{ action: 'view', resource_type: 'account', resource_id: 1 }];
+    for (const userId of [71, 72]) jobs.neighbours.permissions.set(userId, { license_type: 'end_user', permissions });
+    const [creator, other] = [jobs.as({ userId: 71 }), jobs.as({ userId: 72 })];
+    const { body } = await creator('POST', '/api/v1/exports', { ...full, include_lookups: true });
+    const path = `/exports/${body.id}`;
+    expect((await ended(jobs, path, creator)).download_url).toEqual(expect.any(String));
+    expect(await ended(jobs, path, other)).toMatchObject({ status: 'completed', download_url: null });
+    expect((await ended(jobs, path, jobs.call)).download_url).toEqual(expect.any(String));
+    const list = await other('GET', '/api/v1/exports?sort=-id');
+    expect(list.body.data[0]).toMatchObject({ id: body.id, download_url: null });
+    const whole = await creator('POST', '/api/v1/exports', full);
+    expect((await ended(jobs, `/exports/${whole.body.id}`, other)).download_url).toEqual(expect.any(String));
   });
 
   it('are never left out by data of an earlier release', async () => {
