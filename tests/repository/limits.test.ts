@@ -59,6 +59,7 @@ const shownBy = {
     tests('jobs', 'exports/exports'),
     'is created once for one Idempotency-Key, even when the limit is reached in between',
   ],
+  exportCriteriaBytes: [tests('jobs', 'exports/export-criteria'), 'are at most 32 kB of JSON'],
   openChangeRequestsPerBranch: [
     tests('metadata', 'changes/change-requests/change-requests'),
     'are at most a thousand open ones on a branch',

@@ -49,6 +49,8 @@ export const limits = {
   uploadBytes: 5 * KB * MB,
   openImportsPerAccount: 10,
   openExportsPerAccount: 10,
+  /** Which rows and columns an export has, as JSON. */
+  exportCriteriaBytes: 32 * KB,
   /** Those that are neither applied, rejected nor cancelled. */
   openChangeRequestsPerBranch: 1000,
   commentsPerChangeRequest: 1000,

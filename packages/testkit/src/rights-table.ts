@@ -405,7 +405,12 @@ export const operations: Record<string, Case[]> = {
   'POST /imports/{id}/complete': [{ rule: 'editRows' }],
   'POST /imports/{id}/cancel': [{ rule: 'editRows' }],
   'GET /exports': [list('viewRows')],
-  'POST /exports': [{ rule: 'viewRows', note: 'Asked once more when the export begins.' }],
+  'POST /exports': [
+    {
+      rule: 'viewRows',
+      note: 'Asked once more when the export begins. With `change_request_id` for those who see the request besides.',
+    },
+  ],
   'GET /exports/{id}': [{ rule: 'viewRows' }],
   'POST /exports/{id}/cancel': [{ rule: 'viewRows' }],
   'GET /import_mappings': [list('viewRows')],

@@ -1,4 +1,5 @@
 // Data over gRPC: deployments for metadata, whole tables for jobs, and the callers of each RPC.
+import type { BulkReadRequest__Output } from '@almanac/protos/generated/almanac/data/v1/BulkReadRequest.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
@@ -19,7 +20,8 @@ import { dropBranch, dropTable } from './deployments/removal.ts';
 import { restoreTable } from './deployments/restoration.ts';
 import { setRowPolicies } from './deployments/row-policies.ts';
 import { readTables } from './deployments/wanted-tables.ts';
-import { bulkRead } from './exports/bulk-read.ts';
+import { bulkRead, checkBulkRead } from './exports/bulk-read.ts';
+import type { ReadRequest } from './exports/read-request.ts';
 import { bulkLoad } from './imports/bulk-load.ts';
 import { cancelLoad } from './imports/cancel-load.ts';
 import { checkColumnSources } from './imports/check-sources.ts';
@@ -44,6 +46,7 @@ const callers = {
   ReadRejectedRows: ['jobs', 'operator'],
   ReadLoadChanges: ['jobs', 'operator'],
   BulkRead: ['jobs', 'operator'],
+  CheckBulkRead: ['jobs', 'operator'],
   MergeRows: ['metadata'],
   SummarizeMerge: ['metadata'],
   ReadMergedRows: ['metadata'],
@@ -112,20 +115,18 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     },
     BulkRead: async function* (call, request, signal) {
       const { context } = await clusters.locate(call.accountId);
-      const {
-        table_definition_id: tableDefinitionId,
-        pattern,
-        high_water_mark: highWaterMark,
-        as_of: asOf,
-        for_editing: forEditing,
-      } = request;
       const leave = await context.limiters.quiet.enter(call.accountId, signal);
       try {
-        yield* bulkRead(context, call, { tableDefinitionId, pattern, highWaterMark, asOf, forEditing }, signal);
+        yield* bulkRead(context, call, readRequestOf(request), signal);
       } finally {
         leave();
       }
     },
+    CheckBulkRead: (call, request) =>
+      at(call, async (ctx) => {
+        await checkBulkRead(ctx, call, readRequestOf(request));
+        return {};
+      }),
     MergeRows: async (call, request, signal) => {
       await clusters.placeNew(call.accountId);
       const merge = (ctx: DataContext) =>
@@ -171,3 +172,12 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     PlaceAccount: (call, { cluster }, signal) => moveAccount(clusters, call.accountId, cluster, signal),
   };
 }
+
+const readRequestOf = (request: BulkReadRequest__Output): ReadRequest => ({
+  tableDefinitionId: request.table_definition_id,
+  pattern: request.pattern,
+  highWaterMark: request.high_water_mark,
+  asOf: request.as_of,
+  forEditing: request.for_editing,
+  criteria: request.criteria,
+});

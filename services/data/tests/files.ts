@@ -1,4 +1,5 @@
 // Loads and reads whole files the way jobs does.
+import type { BulkReadRequest } from '@almanac/protos/generated/almanac/data/v1/BulkReadRequest.ts';
 import type { RpcCaller, RpcOptions } from '@almanac/service-kit/rpc/contract';
 import { caller, type DataNet } from './given.ts';
 
@@ -85,10 +86,19 @@ export async function read(
   asOf = '',
   call: RpcOptions = {},
 ): Promise<ReadAnswer> {
+  const pattern = mark === '' ? 'full' : 'incremental';
+  return readAll(net, { table_definition_id: table, pattern, high_water_mark: mark, as_of: asOf }, as, call);
+}
+
+/** The same for any request. */
+export async function readAll(
+  net: Pick<DataNet, 'jobs'>,
+  request: BulkReadRequest,
+  as: RpcCaller = caller,
+  call: RpcOptions = {},
+): Promise<ReadAnswer> {
   const answer: ReadAnswer = { columns: [], text: '', rows: -1, mark: '', chunks: 0 };
   const parts: Buffer[] = [];
-  const pattern = mark === '' ? 'full' : 'incremental';
-  const request = { table_definition_id: table, pattern, high_water_mark: mark, as_of: asOf };
   for await (const message of net.jobs.BulkRead(as, request, call)) {
     if (message.start) answer.columns = message.start.columns;
     if (message.chunk) parts.push(message.chunk as Buffer);

@@ -25,6 +25,7 @@ export type JobsContext = {
     | 'BulkLoad'
     | 'CancelLoad'
     | 'BulkRead'
+    | 'CheckBulkRead'
     | 'ReadRejectedRows'
     | 'ReadLoadChanges'
   >;

@@ -5,6 +5,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createMetrics } from '@almanac/service-kit/observability/metrics';
+import type { Problem } from '@almanac/service-kit/problems';
 import type { Permission } from '@almanac/service-kit/rights/rights';
 import type { RpcHandlers, RpcServiceName } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
@@ -21,6 +22,8 @@ export type FakeTable = {
   branch_id: number;
   domain_id: number;
   columns: Column[];
+  /** Label columns of its exports. */
+  labels?: { name: string; data_type: string }[];
   rows: Map<string, Row>;
 };
 
@@ -145,7 +148,7 @@ export class Neighbours {
   readonly data = withRefusals<RpcHandlers<'data'>>({
     GetDeployedTable: async (call, request) => {
       this.requireData();
-      const { rows: _rows, columns, ...table } = this.find(call, request);
+      const { rows: _rows, labels: _labels, columns, ...table } = this.find(call, request);
       const deployed = { ...table, name: table.key, version: 1, load_type: 'manual' };
       return { ...deployed, columns: columns.map(deployedColumn), ...this.asOfReach };
     },
@@ -165,7 +168,24 @@ export class Neighbours {
     ReadRejectedRows: (_call, { load_id }) => this.readRejected(load_id),
     ReadLoadChanges: (_call, request) => this.readChanges(request),
     BulkRead: (call, request) => this.bulkRead(call, request),
+    CheckBulkRead: async (call, request) => {
+      this.requireData();
+      this.requireRight();
+      this.find(call, request);
+      this.criteriaChecked.push(request.criteria);
+      if (this.badCriteria && request.criteria.includes(this.badCriteria.word))
+        throw new ServiceError('validation_failed', this.badCriteria.problem);
+      return {};
+    },
   });
+
+  /** The criteria of exports that were checked, and read, in order. */
+  readonly criteriaChecked: string[] = [];
+  readonly criteriaRead: string[] = [];
+  /** Criteria with this word are refused. */
+  badCriteria: { word: string; problem: Problem } | undefined;
+  /** As an earlier release. */
+  ignoresCriteria = false;
 
   /** The windows of changes of dry runs that were requested, in order. */
   readonly changesRead: unknown[] = [];
@@ -236,17 +256,26 @@ export class Neighbours {
 
   private async *bulkRead(
     call: CallContext,
-    request: { table_definition_id?: number; pattern?: string; high_water_mark?: string; as_of?: string },
+    request: {
+      table_definition_id?: number;
+      pattern?: string;
+      high_water_mark?: string;
+      as_of?: string;
+      criteria?: string;
+    },
   ) {
     this.readsAsOf.push(request.as_of ?? '');
     this.marksRead.push(request.high_water_mark ?? '');
+    this.criteriaRead.push(request.criteria ?? '');
     this.requireData();
     this.requireRight();
     const table = this.find(call, request);
     await this.held?.promise;
     const incremental = request.pattern === 'incremental';
-    const names = table.columns.map(({ name }) => name);
-    yield { start: { columns: incremental ? ['svc_transaction_code', ...names] : names } };
+    const labels = table.labels ?? [];
+    const names = [...table.columns, ...labels].map(({ name }) => name);
+    const has_criteria = request.criteria !== '' && !this.ignoresCriteria;
+    yield { start: { columns: incremental ? ['svc_transaction_code', ...names] : names, labels, has_criteria } };
     let rows = 0;
     for (const row of table.rows.values()) {
       const cells = names.map((name) => cell(row[name] ?? ''));

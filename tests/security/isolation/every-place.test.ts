@@ -8,7 +8,9 @@ import { findPlaces, type Operation, placeName, readOperations } from './operati
 import { kindsAt, unusedDeclarations, withoutBranching } from './places.ts';
 import { ask, type Choice, type Form, forms, makeRequest, objectParameters, type RawAnswer } from './requests.ts';
 import { type Try, triesOf } from './tries.ts';
-import { givenSmallAccount, givenTwins, never, type Side, settle, type Twin } from './twins.ts';
+import { givenSmallAccount, givenTwins, never, type Owned, type Side, settle, type Twin } from './twins.ts';
+
+type Made = { id: number };
 
 const operations = readOperations();
 const places = operations.flatMap(findPlaces);
@@ -90,6 +92,34 @@ describe('an identifier of another account', () => {
         else expectedOf(operation, choices)(toMachine);
       }
     });
+  });
+
+  // The row of an operation is no parameter: one that is not found is kept with this problem.
+  it.each([
+    ['update', { record: { name: 'proposed' } }],
+    ['delete', {}],
+    ['restore', {}],
+  ])('of a row in a proposed %s is kept as an unknown one is', async (operation, more) => {
+    const { user, owned } = attacker;
+    const path = `/change_requests/${owned['change request']}/operations`;
+    const propose = async (row: Owned['row']) => {
+      const operations = [{ operation, id: row, ...more }];
+      const body = { table_definition_id: owned['table definition'], operations };
+      const answer = await ask(user, { method: 'POST', path, body });
+      const [made] = JSON.parse(answer.text).operations;
+      const listed = await user.get<{ operations: Made[] }>(path);
+      const shown = listed.operations.find(({ id }) => id === made.id);
+      await user.post(`${path}/remove`, { ids: [made.id] });
+      const own = new RegExp(`\\b(${row}|${made.id})\\b`, 'g');
+      const plain = (text: string) => text.replace(own, '<given>').replace(/"[\d-]{10}T[\d:.]+Z"/g, '"<time>"');
+      return { ...answer, text: plain(answer.text), shown: plain(JSON.stringify(shown)), problems: made.problems };
+    };
+    const [{ problems, ...foreign }, unknown] = [await propose(victim.owned.row), await propose(never.row)];
+    expect(problems).toEqual([expect.objectContaining({ code: 'not_found', row: victim.owned.row })]);
+    expect({ ...foreign, problems: [] }).toEqual({ ...unknown, problems: [] });
+    expect(foreign.status).toBe(201);
+    expect(foreign.shown).not.toContain(victim.mark);
+    await expectUnchanged(victim);
   });
 
   it('is not charged for any of this', async () => {

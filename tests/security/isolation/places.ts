@@ -143,7 +143,7 @@ export function kindsAt(place: Place): Kind[] | undefined {
     if (where === 'path') return ['sent change request'];
     if (name === 'operation_ids') return ['sent change operation'];
   }
-  // An operation on an unknown row is kept with that problem, which the tests of data compare.
+  // An operation on an unknown row is kept with that problem; every-place.test.ts compares them.
   if (operation.path === '/change_requests/{id}/operations' && where === 'body' && name === 'id') return [];
   if (where === 'path') return inPaths[segmentBefore(place)];
   if (name === 'ids' && operation.path.startsWith('/change_requests/')) return ['change operation'];

@@ -57,6 +57,7 @@ describe('gRPC between services', () => {
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     DropBranch: refuse,
     CheckColumnSources: refuse,
+    CheckBulkRead: refuse,
     MergeRows: refuse,
     SummarizeMerge: refuse,
     ReadMergedRows: async function* () {

@@ -83,14 +83,20 @@ export function refuseUnknownOperations(wanted: number[], found: number[]): void
 
 /**
  * The request through which rows are read, for those who see it (404, 403 as above). 422 when it
- * was applied: its rows are those of the table then.
+ * was applied.
  */
 export async function openReading(access: Access, call: CallContext, id: number): Promise<ChangeRequestReading> {
   const header = await getChangeRequest(access.pools, call.accountId, id);
   await findSeen(access, call, header);
-  const { rows } = await pgSql(access.pools.rows)(
+  await refuseApplied(pgSql(access.pools.rows), header.account_id, id);
+  return { changeRequestId: id, branchId: header.branch_id };
+}
+
+/** 422 when the request was applied: its rows are those of the table then. */
+export async function refuseApplied(sql: Sql, accountId: number, id: number): Promise<void> {
+  const { rows } = await sql(
     'select true from applied_change_request where account_id = $1::int and change_request_id = $2::int limit 1',
-    [call.accountId, id],
+    [accountId, id],
   );
   if (rows.length > 0)
     throw new ServiceError('wrong_state', {
@@ -98,5 +104,4 @@ export async function openReading(access: Access, call: CallContext, id: number)
       message: 'The change request was applied; read the table itself.',
       field: 'change_request_id',
     });
-  return { changeRequestId: id, branchId: header.branch_id };
 }

@@ -1,65 +1,69 @@
-// Reads a whole table, or its changes after a high-water mark, as CSV from one snapshot, rendered
-// by PostgreSQL.
+// Reads a table, all its rows or those of criteria, or its changes after a high-water mark, as CSV
+// from one snapshot, rendered by PostgreSQL.
+import type { BulkReadStart } from '@almanac/protos/generated/almanac/data/v1/BulkReadStart.ts';
+import type { ReadColumn } from '@almanac/protos/generated/almanac/data/v1/ReadColumn.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import { isMissingTable } from '@almanac/service-kit/postgres/errors';
-import { readInstant } from '@almanac/service-kit/text/instants';
 import type pg from 'pg';
+import { openReading, refuseApplied } from '../change-requests/visibility.ts';
+import type { Targets } from '../pages/grid-plan.ts';
 import { readHighWaterMark, refuseFutureMark } from '../postgres/high-water-mark.ts';
 import type { Pools } from '../postgres/pools.ts';
-import { asOfSchema, findAnswerability, refuseAsOf } from '../rows/as-of.ts';
+import { findAnswerability, refuseAsOf } from '../rows/as-of.ts';
+import type { Field } from '../rows/fields.ts';
 import { historyName, tableName } from '../sql/identifiers.ts';
 import { catalogueSql, notDeployed } from '../tables/catalogue.ts';
-import type { TableAccess } from '../tables/open-table.ts';
+import {
+  type ChangeRequestReading,
+  lookupTables,
+  requireReading,
+  type TableAccess,
+  visible,
+} from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import { anyBeforeSql, changedRowsSql, deletedKeysSql } from './changes-sql.ts';
 import { copyOut } from './copy-out.ts';
-import { copySql, exportColumns, fullSql } from './export-sql.ts';
+import { needTargets, planCriteria } from './criteria.ts';
+import { copySql, criteriaSql, exportColumns, fullSql, systemColumns } from './export-sql.ts';
+import { type Plan, type ReadRequest, readRequest } from './read-request.ts';
 import { openSnapshot } from './snapshot.ts';
 
-export type ReadRequest = {
-  tableDefinitionId: number;
-  pattern: string;
-  highWaterMark: string;
-  asOf: string;
-  /** With the versions of rows instead of their times. */
-  forEditing: boolean;
-};
 export type ReadPart =
-  | { start: { columns: string[] } }
+  | { start: BulkReadStart }
   | { chunk: Buffer }
   | { end: { rows: number; next_high_water_mark: string } };
 
-/** With a mark: the changes after it. */
-type Plan = { mark?: string; asOf?: string; forEditing?: boolean };
+type Access = TableAccess & { pools: Pools };
 
 /**
  * Yields the columns, the bytes, the totals. A full read has the rows that are live, or were at an
- * instant. An incremental one has the net changes after its mark: one row for each primary key, the
- * deleted keys first. 400 when the history doesn't go back to the mark.
+ * instant: all, or those of criteria in their order. An incremental one has the net changes after
+ * its mark: one row for each primary key, the deleted keys first. 400 when the history doesn't go
+ * back to the mark.
  */
 export async function* bulkRead(
-  { pools, catalogue, rights, usage }: TableAccess & { pools: Pools },
+  access: Access,
   call: CallContext,
   request: ReadRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ReadPart> {
+  const { pools, usage } = access;
   const plan = readRequest(request);
-  await requireRightToWork({ rights, catalogue }, call, 'view', request.tableDefinitionId);
-  const known = await catalogue.get(call.accountId, { id: request.tableDefinitionId });
+  const opened = await openTables(access, call, request.tableDefinitionId, plan);
   if (plan.mark !== undefined) await refuseFutureMark(pgSql(pools.rows), plan.mark);
   const nextMark = await readHighWaterMark(pgSql(pools.rows));
-  const { client, table, texts } = await prepare(pools.quiet, call, known, plan);
-  const copied = copyOut(client, texts, signal);
-  const columns = exportColumns(table, plan);
+  const { client, table, read } = await prepare(pools.quiet, call, opened, plan);
+  const copied = copyOut(client, read.selects.map(copySql), signal);
   // Before the first yield: a generator that has not begun runs no `finally`, and a caller may stop
   // after the first part.
   let part = await copied.next();
   try {
     usage.note(table, call, 'export');
-    yield { start: { columns } };
+    const { columns, labels } = read;
+    yield { start: { columns, labels, has_criteria: plan.criteria !== undefined } };
     for (; !part.done; part = await copied.next()) yield { chunk: part.value };
     // The next export has the changes after the instant.
     const next = plan.asOf !== undefined && plan.asOf < nextMark ? plan.asOf : nextMark;
@@ -69,30 +73,93 @@ export async function* bulkRead(
   }
 }
 
+/** Throws what reading would be refused for, without reading rows: 400 to 404, 422. */
+export async function checkBulkRead(access: Access, call: CallContext, request: ReadRequest): Promise<void> {
+  const plan = readRequest(request);
+  const { table, targets } = await openTables(access, call, request.tableDefinitionId, plan);
+  for (const each of [table, ...targets.values()]) await refuseAsOf(pgSql(access.pools.rows), each, plan.asOf);
+  if (plan.criteria) planCriteria(table, plan.criteria, targets, systemColumns(plan));
+}
+
+/** The table of a read, the referenced ones whose labels it takes, and how its rows are read. */
+type Opened = { table: DeployedTable; targets: Targets; through?: ChangeRequestReading | undefined };
+
+// The right is checked by the present answers of identity, and the entries are read again: the read
+// may have been requested long ago.
+async function openTables(access: Access, call: CallContext, id: number, plan: Plan): Promise<Opened> {
+  const { catalogue, rights } = access;
+  await requireRightToWork(access, call, 'view', id);
+  const { criteria } = plan;
+  if (!criteria) return { table: await catalogue.get(call.accountId, { id }), targets: new Map() };
+  const table = await catalogue.read(call.accountId, { id });
+  if (!table) throw notDeployed();
+  const requested = criteria.change_request_id;
+  const opened = requested === undefined ? undefined : await openReading(access, call, requested);
+  const through = await requireReading(access, call, 'view', table, opened);
+  if (!needTargets(criteria)) return { table, targets: new Map(), through };
+  const targets = await visible(rights, call, await catalogue.readAll(call.accountId, lookupTables(table)));
+  return { table, targets, through };
+}
+
 // The table in the snapshot, and the statements that read it.
-async function prepare(quiet: pg.Pool, call: CallContext, known: DeployedTable, plan: Plan) {
+async function prepare(quiet: pg.Pool, call: CallContext, opened: Opened, plan: Plan) {
   const past = plan.asOf ?? plan.mark;
-  const read = [tableName(known), ...(past === undefined ? [] : [historyName(known)])];
-  const client = await open(quiet, read);
+  const names = [opened.table, ...opened.targets.values()].flatMap((each) =>
+    past === undefined ? [tableName(each)] : [tableName(each), historyName(each)],
+  );
+  const client = await open(quiet, [...new Set(names)]);
   try {
     const sql = pgSql(client);
-    const { text, values } = catalogueSql.byId(call.accountId, known.table_definition_id);
-    const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
-    if (!table) throw notDeployed();
-    await refuseAsOf(sql, table, plan.asOf);
-    return { client, table, texts: (await planSelects(sql, table, plan)).map(copySql) };
+    const table = await readEntry(sql, opened.table);
+    // Its references may be others now, whose tables are not among those opened.
+    if (plan.criteria && table.revision !== opened.table.revision)
+      throw new ServiceError('unavailable', 'The table is being deployed; try again.');
+    const targets = await readTargets(sql, opened);
+    for (const each of [table, ...targets.values()]) await refuseAsOf(sql, each, plan.asOf);
+    if (opened.through) await refuseApplied(sql, call.accountId, opened.through.changeRequestId);
+    return { client, table, read: await planRead(sql, { ...opened, table, targets }, plan) };
   } catch (error) {
     client.release(true);
     throw error;
   }
 }
 
-async function planSelects(sql: Sql, table: DeployedTable, { mark, ...plan }: Plan): Promise<string[]> {
-  if (mark === undefined) return [fullSql(table, plan)];
-  await requireHistory(sql, table, mark);
-  const anyBefore = (await sql(anyBeforeSql(table, mark))).rows[0]?.found as boolean;
-  return [deletedKeysSql(table, mark), changedRowsSql(table, mark, anyBefore)];
+async function readEntry(sql: Sql, { account_id, table_definition_id }: DeployedTable): Promise<DeployedTable> {
+  const { text, values } = catalogueSql.byId(account_id, table_definition_id);
+  const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
+  if (!table) throw notDeployed();
+  return table;
 }
+
+async function readTargets(sql: Sql, { targets }: Opened): Promise<Targets> {
+  const read = new Map<number, DeployedTable>();
+  for (const [id, target] of targets) read.set(id, await readEntry(sql, target));
+  return read;
+}
+
+type Read = { selects: string[]; columns: string[]; labels: ReadColumn[] };
+
+async function planRead(sql: Sql, { table, targets, through }: Opened, plan: Plan): Promise<Read> {
+  const { mark, asOf, criteria } = plan;
+  if (mark !== undefined) {
+    await requireHistory(sql, table, mark);
+    const anyBefore = (await sql(anyBeforeSql(table, mark))).rows[0]?.found as boolean;
+    const selects = [deletedKeysSql(table, mark), changedRowsSql(table, mark, anyBefore)];
+    return { selects, columns: exportColumns(table, plan), labels: [] };
+  }
+  if (!criteria) return { selects: [fullSql(table, plan)], columns: exportColumns(table, plan), labels: [] };
+  const planned = planCriteria(table, criteria, targets, systemColumns(plan));
+  const columns = planned.columns.map(({ name }) => name);
+  return { selects: [criteriaSql(table, planned, { asOf, through })], columns, labels: labelColumns(planned.columns) };
+}
+
+// The types of what labels show, for files whose cells have types.
+const labelColumns = (fields: readonly Field[]): ReadColumn[] =>
+  fields.flatMap(({ name, label }) => {
+    if (!label) return [];
+    const { data_type = 'text', length, scale } = label.shown ?? {};
+    return { name, data_type, ...(length !== null && { length }), ...(scale !== null && { scale }) };
+  });
 
 // Without the versions that retention has deleted, the keys that rows had before are unknown.
 async function requireHistory(sql: Sql, table: DeployedTable, mark: string): Promise<void> {
@@ -112,48 +179,4 @@ async function open(pool: pg.Pool, tables: string[]): Promise<pg.PoolClient> {
   } catch (error) {
     throw isMissingTable(error) ? notDeployed() : error;
   }
-}
-
-function readRequest({ pattern, highWaterMark, asOf, forEditing }: ReadRequest): Plan {
-  if (forEditing && (pattern !== 'full' || asOf !== ''))
-    throw new ServiceError('bad_request', {
-      code: 'incompatible',
-      message: 'for_editing goes with the pattern full and without as_of.',
-      field: 'for_editing',
-    });
-  if (forEditing) return { forEditing };
-  if (pattern === 'full') return readAsOf(asOf);
-  if (pattern !== 'incremental')
-    throw new ServiceError('bad_request', {
-      code: 'not_in_list',
-      message: 'pattern must be full or incremental.',
-      field: 'pattern',
-      params: { allowed: ['full', 'incremental'] },
-    });
-  const mark = readInstant(highWaterMark);
-  if (mark === undefined)
-    throw new ServiceError('bad_request', {
-      code: 'wrong_format',
-      message: 'high_water_mark must be an ISO 8601 date and time.',
-      field: 'high_water_mark',
-    });
-  if (asOf !== '')
-    throw new ServiceError('bad_request', {
-      code: 'incompatible',
-      message: 'as_of goes with the pattern full only.',
-      field: 'as_of',
-    });
-  return { mark: mark.toISOString() };
-}
-
-function readAsOf(text: string): Pick<Plan, 'asOf'> {
-  if (text === '') return {};
-  const read = asOfSchema.safeParse(text);
-  if (!read.success)
-    throw new ServiceError('bad_request', {
-      code: 'wrong_format',
-      message: 'as_of must be an ISO 8601 date and time with its offset.',
-      field: 'as_of',
-    });
-  return { asOf: read.data };
 }

@@ -3,7 +3,7 @@
 
 import { ExactNumber } from '@almanac/service-kit/api/json-body';
 import { plainNumber } from '@almanac/service-kit/api/plain-number';
-import { ServiceError } from '@almanac/service-kit/errors';
+import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Place, type Problem, type ProblemCode, withoutRepeated } from '@almanac/service-kit/problems';
 import { type Field, fieldsOf } from '../rows/fields.ts';
@@ -105,9 +105,9 @@ export class GridReader {
     this.targets = targets;
   }
 
-  /** Throws 400 with the problems so far, if there are any. */
-  refuse(): void {
-    if (this.problems.length > 0) throw new ServiceError('bad_request', withoutRepeated(this.problems));
+  /** Throws the problems so far, if there are any: 400, or of another kind. */
+  refuse(kind: ErrorKind = 'bad_request'): void {
+    if (this.problems.length > 0) throw new ServiceError(kind, withoutRepeated(this.problems));
   }
 
   readWindow({ startRow, endRow }: { startRow: number; endRow: number }): { offset: number; limit: number } {

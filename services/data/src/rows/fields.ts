@@ -24,6 +24,8 @@ export type Label = {
   columns: string[];
   /** Undefined when the caller may not view it: the label is null then. */
   target?: DeployedTable;
+  /** The column of that table that it shows. */
+  shown?: Column;
   /** The label as of an instant, an expression; of today without one. */
   sqlAt: (at?: string) => string;
   /** Joins the records of today to the row `row`, as `alias`, whose column `shown` is the label. */

@@ -69,7 +69,7 @@ export function withLabels(
   const shown = labels.map((_, i) => `label_${i}.shown as label_${i}`).join(', ');
   const joins = labels.map((label, i) => label.joinSql('t', `label_${i}`)).join('');
   return {
-    from: `(select t.*, ${shown} from ${from} t${joins}) labelled`,
+    from: `(select t.*, ${shown} from (select * from ${from}) t${joins}) labelled`,
     fields: fields.map((field) => {
       const { label, ...plain } = field;
       return label?.target ? { ...plain, sql: `label_${labels.indexOf(label)}` } : field;
@@ -100,6 +100,7 @@ function fieldOf(name: string, target: Lookup['target']): Field {
   const label = {
     columns: pairs.map(({ own }) => columnName(own)),
     target: table,
+    shown,
     sqlAt,
     joinSql: (row: string, alias: string) =>
       ` left join (select ${renamed.join(', ')} from ${rowsSql(table, undefined)} where svc_live) ${alias}` +

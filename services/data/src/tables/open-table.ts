@@ -128,9 +128,11 @@ export async function withTable(
   }
 }
 
-// Who approves on the branch of a change request reads what it changes without a right on the
-// table.
-async function requireReading(
+/**
+ * The right on a table, and how its rows are read through a change request. Who approves on the
+ * branch of the request reads what it changes without a right on the table.
+ */
+export async function requireReading(
   { rights }: { rights: Rights },
   call: CallContext,
   action: Action,
@@ -179,11 +181,12 @@ async function answerOrRefuse({ pools }: WritingAccess, { keyed }: CallContext):
 
 const noTables = (): number[] => [];
 
-const lookupTables = ({ structure }: DeployedTable): number[] =>
+/** The tables that a table refers to. */
+export const lookupTables = ({ structure }: DeployedTable): number[] =>
   structure.foreign_keys.map((foreignKey) => foreignKey.target_table_id);
 
-// Rows that a caller may not view stay out of lookups, too.
-async function visible(rights: Rights, call: CallContext, tables: ReadonlyMap<number, DeployedTable>) {
+/** Those that the caller may view: the rows of others stay out of lookups, too. */
+export async function visible(rights: Rights, call: CallContext, tables: ReadonlyMap<number, DeployedTable>) {
   const seen = new Map<number, DeployedTable>();
   for (const [id, table] of tables) if (await maySee({ rights }, call, table)) seen.set(id, table);
   return seen;

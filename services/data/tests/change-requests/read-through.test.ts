@@ -174,6 +174,8 @@ describe('rows through a change request', () => {
       expect(body.rows).toHaveLength(2);
       for (const each of body.rows) expect(each).toMatchObject({ ...values, svc_lookups: { parent: 'Parent' } });
     }
+    const byLabel = await grid(request, table, { sortModel: [{ colId: 'parent.$label', sort: 'desc' }], endRow: 1 });
+    expect([byLabel.body.rowCount, byLabel.body.rows.length]).toEqual([2, 1]);
   });
 
   it('are read by viewers; approvers without `view` read those alone that it changes', async () => {

@@ -2,7 +2,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { bulkRead } from '../../src/exports/bulk-read.ts';
 import { quietName } from '../../src/postgres/pools.ts';
-import { load, read } from '../files.ts';
+import { load, read, readAll } from '../files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData } from '../given.ts';
 import { marksPassed, passed, patch, remove, restore } from '../versions.ts';
 
@@ -79,6 +79,29 @@ describe('a full read', () => {
       isReading = false;
       await writing;
       expect(written).toBeGreaterThan(0);
+    });
+
+    it('is put on disk for an order that no index has, and still comes in chunks', async () => {
+      const onDisk = async () => {
+        const found = await net.query('select temp_bytes from pg_stat_database where datname = current_database()');
+        return Number(found[0]?.temp_bytes);
+      };
+      const before = await onDisk();
+      const filterModel = { svc_sk: { filterType: 'number', type: 'lessThanOrEqual', filter: count } };
+      const criteria = JSON.stringify({
+        filterModel,
+        sortModel: [{ colId: 'x', sort: 'desc' }],
+        columns: ['svc_sk', 'x'],
+      });
+      const answer = await readAll(net, { table_definition_id: table, pattern: 'full', criteria });
+      const found = lines(answer.text).map((line) => line.split(','));
+      expect(answer.rows).toBe(count);
+      const expected = found.toSorted(([id, x], [otherId, otherX]) =>
+        x === otherX ? Number(id) - Number(otherId) : `${x}` < `${otherX}` ? 1 : -1,
+      );
+      expect(found).toEqual(expected);
+      expect(answer.chunks).toBeGreaterThan(10);
+      await eventually(async () => expect(await onDisk()).toBeGreaterThan(before));
     });
 
     it('runs when many exports do so at once', async () => {
@@ -159,9 +182,16 @@ describe('a full read', () => {
     const taken = () => pools.quiet.totalCount - pools.quiet.idleCount;
     await eventually(async () => expect(taken()).toBe(0));
     const call = { ...caller, scopes: ['api'], branching: true, issuer: 'jobs' as const, requestId: 'stops-early' };
-    const request = { tableDefinitionId: 1, pattern: 'full', highWaterMark: '', asOf: '', forEditing: false };
+    const request = {
+      tableDefinitionId: 1,
+      pattern: 'full',
+      highWaterMark: '',
+      asOf: '',
+      forEditing: false,
+      criteria: '',
+    };
     const parts = bulkRead(net.context, call, request, new AbortController().signal);
-    expect((await parts.next()).value).toEqual({ start: { columns: expect.anything() } });
+    expect((await parts.next()).value).toEqual({ start: expect.objectContaining({ columns: expect.anything() }) });
     await parts.return(undefined);
     expect(taken()).toBe(0);
   });

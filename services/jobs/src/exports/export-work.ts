@@ -2,6 +2,7 @@
 // refers to the object only when it is complete, in the transaction that ends the job.
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
+import type { BulkReadStart__Output } from '@almanac/protos/generated/almanac/data/v1/BulkReadStart.ts';
 import type { DeployedTable__Output } from '@almanac/protos/generated/almanac/data/v1/DeployedTable.ts';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { JobsContext } from '../context.ts';
@@ -22,6 +23,7 @@ import { exportMachine } from '../states/export-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
 import { announce, type Transaction, transact } from '../transaction.ts';
 import { readEditingExtras } from './editing-choices.ts';
+import { readRequestOf } from './export-criteria.ts';
 import { contentTypeOf } from './exports.ts';
 
 const readDeadlineMs = 12 * 3_600_000;
@@ -87,7 +89,8 @@ async function recordCompletion(
         object_key,
         rows_exported: rows,
         bytes_exported: stored.size,
-        next_high_water_mark,
+        // Some rows are no copy that changes could keep up to date.
+        next_high_water_mark: row.criteria === null ? next_high_water_mark : null,
         finished_at: new Date(),
         file_expires_at,
       },
@@ -113,25 +116,21 @@ type Totals = { rows: number; next_high_water_mark: string };
 
 function readTable(ctx: JobsContext, job: Job, row: data_export, table: DeployedTable__Output, signal: AbortSignal) {
   let totals: Totals | undefined;
-  const request = {
-    table_definition_id: row.table_definition_id,
-    pattern: row.pattern,
-    high_water_mark: row.high_water_mark ?? '',
-    as_of: row.as_of ?? '',
-    for_editing: row.for_editing,
-  };
   async function* bytes(): AsyncGenerator<Uint8Array> {
     // Read before the rows, so that no snapshot is held open for it.
     const extras = row.for_editing ? await readEditingExtras(ctx, callerOf(job), table, signal) : undefined;
-    const chunks = ctx.data.BulkRead(callerOf(job), request, { signal, deadlineMs: readDeadlineMs });
+    const chunks = ctx.data.BulkRead(callerOf(job), readRequestOf(row), { signal, deadlineMs: readDeadlineMs });
     const iterator = chunks[Symbol.asyncIterator]();
     try {
       const first = await iterator.next();
-      const columns = first.done ? undefined : first.value.start?.columns;
-      if (!columns) throw new Error('the data service did not say which columns it reads');
+      const start = first.done ? undefined : first.value.start;
+      if (!start) throw new Error('the data service did not say which columns it reads');
       // Data of an earlier release does not send the version columns.
-      if (row.for_editing && !versionColumns.every((name) => columns.includes(name)))
+      if (row.for_editing && !versionColumns.every((name) => start.columns.includes(name)))
         throw new ServiceError('unavailable', 'Exports for editing are not available yet; try again later.');
+      // It would read all rows.
+      if (row.criteria !== null && !start.has_criteria)
+        throw new ServiceError('unavailable', 'Exports of some rows are not available yet; try again later.');
       async function* rows() {
         for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
           signal.throwIfAborted();
@@ -139,7 +138,7 @@ function readTable(ctx: JobsContext, job: Job, row: data_export, table: Deployed
           if (next.value.end) totals = next.value.end;
         }
       }
-      yield* formatRows(row, columns, table, rows(), extras);
+      yield* formatRows(row, start, table, rows(), extras);
     } finally {
       await iterator.return?.();
     }
@@ -152,17 +151,22 @@ function readTable(ctx: JobsContext, job: Job, row: data_export, table: Deployed
 // CSV is passed on as PostgreSQL wrote it.
 async function* formatRows(
   { format, safe_cells, exact_numbers }: data_export,
-  columns: readonly string[],
+  { columns, labels }: BulkReadStart__Output,
   table: DeployedTable__Output,
   rows: AsyncIterable<Uint8Array>,
   extras: SheetExtras | undefined,
 ): AsyncGenerator<Uint8Array> {
+  const own = new Map([...table.columns, ...labels].map((column) => [column.name, column]));
   if (format === 'csv') {
     yield Buffer.from(`${columns.map(headerCell).join(',')}\n`);
-    yield* safe_cells ? guardCells(rows, guardedColumns(columns, table)) : rows;
+    yield* safe_cells
+      ? guardCells(
+          rows,
+          columns.map((name) => textTypes.has(own.get(name)?.data_type ?? '')),
+        )
+      : rows;
     return;
   }
-  const own = new Map(table.columns.map((column) => [column.name, column]));
   const typed = columns.map((name): ExportColumn => {
     const { data_type = systemTypes[name] ?? 'text', length, scale } = own.get(name) ?? {};
     const asText = exact_numbers && own.has(name) && exactNumberTypes.has(data_type);
@@ -184,11 +188,6 @@ const systemTypes: Record<string, string> = {
 };
 
 const headerCell = (name: string) => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
-
-function guardedColumns(columns: readonly string[], table: DeployedTable__Output): boolean[] {
-  const texts = new Set(table.columns.filter(({ data_type }) => textTypes.has(data_type)).map(({ name }) => name));
-  return columns.map((name) => texts.has(name));
-}
 
 async function* gzipped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const gzip = createGzip({ level: gzipLevel, chunkSize: 256 * 1024 });

@@ -7,6 +7,7 @@ import { instantSchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { idempotencyKeyHeader } from '../idempotency.ts';
+import { criteriaFields } from './export-criteria.ts';
 import {
   cancelExport,
   createExport,
@@ -49,7 +50,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
         '`download_url` is fresh at every call and works for an hour, without a token. Files are kept for 30 days.',
       params: { id: idTextSchema },
       response: exportSchema,
-      handle: async ({ call, params }) => showExport(ctx, await getExport(ctx, call, params.id)),
+      handle: async ({ call, params }) => showExport(ctx, call, await getExport(ctx, call, params.id)),
     }),
     route({
       method: 'POST',
@@ -64,7 +65,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       handle: async ({ call, params, body }) => {
         await getExport(ctx, call, params.id);
         body();
-        return showExport(ctx, await cancelExport(ctx, call, params.id));
+        return showExport(ctx, call, await cancelExport(ctx, call, params.id));
       },
     }),
     route({
@@ -81,7 +82,8 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       },
       requestHeaders: { 'Idempotency-Key': 'A repeated request with the same key answers the first one’s export.' },
       description:
-        'Runs in the background: ask GET /exports/{id} until the status is completed. Idempotency-Key is honoured for 24 hours.',
+        'Runs in the background: ask GET /exports/{id} until the status is completed. Idempotency-Key is honoured for 24 hours. ' +
+        `With filterModel, or, q, sortModel, columns, include_lookups or change_request_id (at most ${limits.exportCriteriaBytes} bytes of JSON) the file has the rows that POST /table_data/grid answers, in their order; what they get wrong is 422, and no export is created.`,
       resource: 'export',
       body: {
         branch_id: idSchema,
@@ -99,6 +101,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
           description:
             'Extension: the rows as they were at this instant; only with the pattern full, not in the future.',
         }),
+        ...criteriaFields,
         correlation_code: z
           .string()
           .nullish()
@@ -131,7 +134,7 @@ export function exportRoutes(ctx: JobsContext): Route[] {
       },
       status: 201,
       response: exportSchema,
-      handle: async ({ call, body }) => showExport(ctx, await createExport(ctx, call, body())),
+      handle: async ({ call, body }) => showExport(ctx, call, await createExport(ctx, call, body())),
     }),
   ];
 }

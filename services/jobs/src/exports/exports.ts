@@ -21,6 +21,7 @@ import { type ExportStatus, exportMachine, openExportStates } from '../states/ex
 import { statesAllowing } from '../states/state-machine.ts';
 import { announce, lockAccount, recordAct, type Transaction } from '../transaction.ts';
 import { readReach } from '../visibility.ts';
+import { type criteriaFields, criteriaSchema, readCriteria, readRequestOf, showCriteria } from './export-criteria.ts';
 
 export const exportPatterns = ['full', 'incremental'] as const;
 export const exportFormats = fileFormats;
@@ -43,16 +44,19 @@ export const exportSchema = z
     safe_cells: z.boolean(),
     for_editing: z.boolean(),
     exact_numbers: z.boolean(),
-    download_url: z
-      .string()
-      .nullable()
-      .meta({ description: 'Null until completed; fresh at every GET, for one hour.' }),
+    criteria: criteriaSchema.nullable().meta({
+      description: 'Which rows, in which order and columns, as POST /exports took them; null for all.',
+    }),
+    download_url: z.string().nullable().meta({
+      description:
+        'Null until completed; fresh at every GET, for one hour. With criteria null for other people than its creator, who may see other tables.',
+    }),
     rows_exported: z.int().nullable(),
     bytes_exported: z.int().nullable(),
     next_high_water_mark: z
       .string()
       .nullable()
-      .meta({ description: 'For the next incremental export: no row is missed.' }),
+      .meta({ description: 'For the next incremental export: no row is missed. Null with criteria.' }),
     error: z.string().nullable(),
     created_by: z.int().nullable(),
     created_at: time,
@@ -96,7 +100,7 @@ export type NewExport = {
   safe_cells?: boolean | undefined;
   for_editing?: boolean | undefined;
   exact_numbers?: boolean | undefined;
-};
+} & z.input<z.ZodObject<typeof criteriaFields>>;
 
 /** Queues an export of a deployed table; at most ten are open at once. */
 export async function createExport(ctx: JobsContext, call: CallContext, input: NewExport): Promise<data_export> {
@@ -111,7 +115,11 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
   const high_water_mark = readHighWaterMark(input, table);
   const as_of = readAsOf(input, table);
   const format = readFormat(input);
-  if (input.for_editing) requireEditable(input, table);
+  const for_editing = input.for_editing ?? false;
+  if (for_editing) requireEditable(input, table);
+  const criteria = readCriteria(input);
+  const read = { table_definition_id, pattern, high_water_mark, as_of, for_editing, criteria };
+  if (criteria !== null) await ctx.data.CheckBulkRead(call, readRequestOf(read));
   const correlation_code = readCorrelationCode(input.correlation_code);
   await saveLimit(ctx, call);
   let made: data_export | undefined;
@@ -126,16 +134,12 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
       data: {
         account_id: call.accountId,
         branch_id,
-        table_definition_id,
+        ...read,
         table_definition_key: table.key,
         domain_id,
-        pattern,
-        high_water_mark,
-        as_of,
         format,
         gzip: input.gzip ?? false,
         safe_cells: input.safe_cells ?? false,
-        for_editing: input.for_editing ?? false,
         exact_numbers: input.exact_numbers ?? false,
         correlation_code,
         user_id: call.userId ?? null,
@@ -153,7 +157,7 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
 
 // The fields that the audit log keeps: which rows were exported, not where the file is.
 function auditedFields({ id, branch_id, table_definition_id, table_definition_key, pattern, ...made }: data_export) {
-  const { high_water_mark, as_of, correlation_code } = made;
+  const { high_water_mark, as_of, criteria, correlation_code } = made;
   return {
     id,
     branch_id,
@@ -162,6 +166,7 @@ function auditedFields({ id, branch_id, table_definition_id, table_definition_ke
     pattern,
     high_water_mark,
     as_of,
+    criteria,
     correlation_code,
   };
 }
@@ -313,7 +318,7 @@ export async function listExports(ctx: JobsContext, call: CallContext, filter: F
     ctx.prisma.data_export.findMany({ where, orderBy: prismaOrderBy(list), ...window(list) }),
     ctx.prisma.data_export.count({ where }),
   ]);
-  return page(await Promise.all(rows.map((row) => showExport(ctx, row))), list, count);
+  return page(await Promise.all(rows.map((row) => showExport(ctx, call, row))), list, count);
 }
 
 const contentTypes = {
@@ -334,6 +339,7 @@ const toNumber = (value: bigint | null) => (value === null ? null : Number(value
 /** An export as shown to a caller, with a fresh link to its file until the file expires. */
 export async function showExport(
   ctx: Pick<JobsContext, 'store'>,
+  call: CallContext,
   row: data_export,
 ): Promise<z.input<typeof exportSchema>> {
   return {
@@ -351,7 +357,8 @@ export async function showExport(
     safe_cells: row.safe_cells,
     for_editing: row.for_editing,
     exact_numbers: row.exact_numbers,
-    download_url: await downloadUrl(ctx, row),
+    criteria: showCriteria(row),
+    download_url: mayDownload(call, row) ? await downloadUrl(ctx, row) : null,
     rows_exported: toNumber(row.rows_exported),
     bytes_exported: toNumber(row.bytes_exported),
     next_high_water_mark: row.next_high_water_mark,
@@ -363,6 +370,10 @@ export async function showExport(
     file_expires_at: row.file_expires_at?.toISOString() ?? null,
   };
 }
+
+// Labels and proposed rows are of tables that others may not view; applications view all.
+const mayDownload = ({ userId }: CallContext, { criteria, user_id }: data_export): boolean =>
+  criteria === null || userId === undefined || userId === user_id;
 
 async function downloadUrl(ctx: Pick<JobsContext, 'store'>, row: data_export): Promise<string | null> {
   const { status, object_key, file_expires_at, finished_at } = row;

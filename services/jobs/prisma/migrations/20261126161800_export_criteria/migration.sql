@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "data_export" ADD COLUMN     "criteria" TEXT;
