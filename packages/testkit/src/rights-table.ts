@@ -401,6 +401,12 @@ export const operations: Record<string, Case[]> = {
   ],
   'PUT /imports/{id}/tables/{table_id}/file': [{ rule: 'editRows' }],
   'GET /imports/{id}/tables/{table_id}/changes': [{ rule: 'viewRows' }],
+  'POST /imports/{id}/tables/{table_id}/apply': [
+    {
+      rule: 'editRows',
+      note: 'To load the file, asked once more when the load begins; one with mass deletion takes what allowing that takes.',
+    },
+  ],
   'POST /imports/{id}/upload_complete': [{ rule: 'editRows', note: 'Asked once more when the load begins.' }],
   'POST /imports/{id}/complete': [{ rule: 'editRows' }],
   'POST /imports/{id}/cancel': [{ rule: 'editRows' }],

@@ -1,6 +1,7 @@
 // Data over HTTP: rows, and the operations of change requests on them.
 
 import type { Route } from '@almanac/service-kit/api/route';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { announceAct } from '@almanac/service-kit/messaging/audit';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
@@ -17,16 +18,21 @@ import { usageRoutes } from './api/usage.routes.ts';
 import { openReading } from './change-requests/visibility.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import type { DataContext } from './context.ts';
+import { openDryRun } from './imports/dry-run-changes.ts';
 
 /** The routes over one cluster. */
 export function dataRoutes(ctx: DataContext): Route[] {
+  const openers = {
+    openReading: (call: CallContext, id: number) => openReading(ctx, call, id),
+    openDryRun: (call: CallContext, importTableId: number) => openDryRun(ctx, call, { importTableId }),
+  };
   return [
-    ...tableDataRoutes(ctx, { openReading: (call, id) => openReading(ctx, call, id) }),
+    ...tableDataRoutes(ctx, openers),
     ...rowHistoryRoutes(ctx),
     ...readingRowsRoutes(ctx),
     ...rowSetRoutes(ctx),
     ...referenceRoutes(ctx),
-    ...differenceRoutes(ctx),
+    ...differenceRoutes(ctx, openers),
     ...usageRoutes(ctx),
     ...changeRequestRoutes(ctx),
     ...rehearsalRoutes(ctx),

@@ -12,6 +12,7 @@ import {
   setPhase,
   summarizeChangeRequests,
 } from './change-requests/change-requests.ts';
+import { openProposedLoad } from './change-requests/proposed-load.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
@@ -140,9 +141,11 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
       const { context } = await clusters.locate(call.accountId);
       for (const chunk of await readMergedRows(context, call, request, signal)) yield { chunk };
     },
-    OpenChangeRequest: async (call, request) => {
+    OpenChangeRequest: async (call, { load_id, ...request }, signal) => {
       await clusters.placeNew(call.accountId);
-      return at(call, (ctx) => openChangeRequest(ctx, call, request));
+      if (load_id === undefined) return at(call, (ctx) => openChangeRequest(ctx, call, request));
+      const open = (ctx: DataContext) => openProposedLoad(ctx, call, { ...request, load_id });
+      return at(call, (ctx) => ctx.limiters.work.run(call.accountId, signal, () => open(ctx)));
     },
     SetChangeRequestPhase: (call, request) => at(call, (ctx) => setPhase(ctx, call, request)),
     SummarizeChangeRequests: async (call, request) => ({

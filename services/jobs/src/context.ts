@@ -17,7 +17,7 @@ export type JobsContext = {
   rights: Rights;
   /** Recipients of mails, and the links in them. */
   identity: Pick<RpcClient<'identity'>, 'GetAccount' | 'ListUsers' | 'ListAdministrators' | 'CreatePasswordLink'>;
-  metadata: Pick<RpcClient<'metadata'>, 'GetBranch' | 'GetTableDefinition' | 'ListTablePlaces'>;
+  metadata: Pick<RpcClient<'metadata'>, 'GetBranch' | 'GetTableDefinition' | 'ListTablePlaces' | 'CreateChangeRequest'>;
   data: Pick<
     RpcClient<'data'>,
     | 'GetDeployedTable'

@@ -1,6 +1,6 @@
 // Idempotency-Key: a POST of jobs takes effect once for a key, and its result can be read again.
 import { jobsRoutes } from '../src/http.ts';
-import { givenImport, givenJobs, type Jobs } from './given.ts';
+import { givenImport, givenJobs, type Jobs, runImport } from './given.ts';
 
 let jobs: Jobs;
 let made = 0;
@@ -38,6 +38,12 @@ const cases: Record<string, () => Promise<Case>> = {
   'end the uploads': async () => ({ path: `/imports/${await openImport('code,name\nDE,Germany\n')}/upload_complete` }),
   'complete an import': async () => ({ path: `/imports/${await openImport()}/complete` }),
   'cancel an import': async () => ({ path: `/imports/${await openImport()}/cancel` }),
+  'apply a dry run': async () => {
+    jobs.neighbours.release(); // this one ends
+    const { id, import_tables } = await runImport(jobs, { countries: 'code,name\nDE,Germany\n' }, { dry_run: true });
+    jobs.neighbours.hold();
+    return { path: `/imports/${id}/tables/${import_tables[0].id}/apply`, body: { as: 'change_request' } };
+  },
   'create an export': async () => ({ path: '/exports', body: newExport }),
   'cancel an export': async () => {
     const { body } = await jobs.call('POST', '/api/v1/exports', newExport);

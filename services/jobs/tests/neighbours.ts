@@ -48,6 +48,14 @@ const gate = (): Gate => {
 };
 
 export class Neighbours {
+  /** Ids of tables that people don't load. */
+  readonly proposedOnly = new Set<number>();
+  /** The change requests that were made of dry runs, in order; their ids count from 1. */
+  readonly proposed: { load_id: string; branch_id: number; title: string; description?: string; from: CallContext }[] =
+    [];
+  /** Metadata refuses the next proposal with this error, or it loses its answer. */
+  proposalError: ServiceError | undefined;
+  proposalAnswersToLose = 0;
   /** Ids of branches that are protected. */
   readonly protectedBranches = new Set<number>();
   branches: { account_id: number; id: number }[] = [
@@ -149,6 +157,8 @@ export class Neighbours {
     GetDeployedTable: async (call, request) => {
       this.requireData();
       const { rows: _rows, labels: _labels, columns, ...table } = this.find(call, request);
+      if (request.to_load && this.proposedOnly.has(table.table_definition_id) && call.userId !== undefined)
+        throw new ServiceError('validation_failed', { code: 'proposals_only', message: 'Changes are proposed.' });
       const deployed = { ...table, name: table.key, version: 1, load_type: 'manual' };
       return { ...deployed, columns: columns.map(deployedColumn), ...this.asOfReach };
     },
@@ -303,6 +313,19 @@ export class Neighbours {
       if (!found) throw new ServiceError('not_found', { code: 'not_found', message: 'Table definition not found' });
       const { table_definition_id: id, key, branch_id, domain_id, columns } = found;
       return { id, uuid: '', key, name: key, branch_id, domain_id, columns };
+    },
+    CreateChangeRequest: async (from, { load_id = '', branch_id = 0, title = '', description }) => {
+      const error = this.proposalError;
+      this.proposalError = undefined;
+      if (error) throw error;
+      let place = this.proposed.findIndex((each) => each.load_id === load_id);
+      if (place < 0)
+        place = this.proposed.push({ load_id, branch_id, title, ...(description && { description }), from }) - 1;
+      if (this.proposalAnswersToLose > 0) {
+        this.proposalAnswersToLose -= 1;
+        throw new ServiceError('unavailable', 'The answer was lost.');
+      }
+      return { id: place + 1 };
     },
     ListTablePlaces: async (call, { ids }) => ({
       places: this.tables

@@ -6,6 +6,7 @@ import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtim
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import { openMainBranch, requireBranch } from './branches/branches.ts';
+import { proposeLoad } from './changes/change-requests/change-request-proposal.ts';
 import { type ColumnDefinition, columnFields, inOrder } from './columns/column-fields.ts';
 import { columnMessage } from './columns/column-message.ts';
 import type { MetadataContext } from './context.ts';
@@ -15,6 +16,7 @@ const callers = {
   GetBranch: ['jobs', 'data', 'identity', 'operator'],
   GetTableDefinition: ['jobs', 'data', 'identity', 'operator'],
   ListTablePlaces: ['jobs'],
+  CreateChangeRequest: ['jobs'],
   OpenAccount: ['operator', 'identity'],
 } as const satisfies RpcServerOptions<'metadata'>['callers'];
 
@@ -43,6 +45,7 @@ function metadataHandlers(ctx: MetadataContext): RpcHandlers<'metadata'> {
       };
     },
     ListTablePlaces: async (call, { ids }) => ({ places: await listTablePlaces(ctx, call.accountId, ids) }),
+    CreateChangeRequest: async (call, request) => ({ id: await proposeLoad(ctx, call, request) }),
     OpenAccount: async (call) => ({ main_branch_id: await openMainBranch(ctx, call) }),
   };
 }

@@ -14,6 +14,8 @@ type Request = {
   accountId: number;
   branch_id: number;
   created_by: number | undefined;
+  /** The dry run that it begins with. */
+  load_id: string | undefined;
   phase: string;
   operations: Operation[];
 };
@@ -108,10 +110,10 @@ export class FakeChangeRequests {
       return result;
     };
     return {
-      OpenChangeRequest: ({ accountId }, { change_request_id: id, branch_id, created_by }) =>
+      OpenChangeRequest: ({ accountId }, { change_request_id: id, branch_id, created_by, load_id }) =>
         hooked('OpenChangeRequest', () => {
           if (!this.requests.has(id))
-            this.requests.set(id, { accountId, branch_id, created_by, phase: 'draft', operations: [] });
+            this.requests.set(id, { accountId, branch_id, created_by, load_id, phase: 'draft', operations: [] });
           return this.summary(id, this.require(id), deployed, false);
         }),
       SetChangeRequestPhase: ({ accountId }, { change_request_id: id, phase, accept_undecided_by }) =>

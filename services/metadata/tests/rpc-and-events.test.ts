@@ -1,6 +1,7 @@
 // The gRPC calls of metadata, the events that it consumes, and those that it announces.
 
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import { samePayload } from '@almanac/service-kit/messaging/bus/received-message';
 import { createRpcClient } from '@almanac/service-kit/rpc/client';
@@ -90,6 +91,39 @@ describe('gRPC', () => {
     ]);
     const other = await givenAccount(metadata);
     expect(await jobs.ListTablePlaces({ accountId: other.id }, { ids })).toEqual({ places: [] });
+  });
+
+  it('creates one change request for a dry run, or none when data refuses it', async () => {
+    const jobs = await clientOf('jobs');
+    const account = await givenAccount(metadata);
+    const steward = givenUser(metadata, account.id, [['edit', 'branch', account.mainId]]);
+    const mine = { accountId: account.id, userId: steward.id };
+    const request = { branch_id: account.mainId, title: 'Prices', load_id: `load-${account.id}` };
+    const { data } = metadata.neighbours;
+    data.before.OpenChangeRequest = () => {
+      throw new ServiceError('wrong_state', { code: 'wrong_state', message: 'Not kept.' });
+    };
+    await expect(jobs.CreateChangeRequest(mine, request)).rejects.toMatchObject({ kind: 'wrong_state' });
+    data.before = {};
+    const made = await Promise.all([1, 2, 3].map(() => jobs.CreateChangeRequest(mine, request)));
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+    const [{ id } = { id: 0 }] = made;
+    expect(data.changeRequests.requests.get(id)).toMatchObject({
+      ...{ accountId: account.id, branch_id: account.mainId, created_by: steward.id, load_id: request.load_id },
+    });
+    const { data: listed } = await givenAdmin(metadata, account.id).get('/change_requests');
+    expect(listed).toMatchObject([{ id, title: 'Prices', description: null, status: 'draft', created_by: steward.id }]);
+    const viewer = givenUser(metadata, account.id, [['view', 'branch', account.mainId]]);
+    const others = [{ ...mine, userId: viewer.id }, { accountId: (await givenAccount(metadata)).id }];
+    const kinds = await Promise.all(
+      others.map((caller) =>
+        jobs.CreateChangeRequest(caller, { ...request, load_id: 'another' }).then(
+          () => 'made',
+          (error: ServiceError) => error.kind,
+        ),
+      ),
+    );
+    expect(kinds).toEqual(['forbidden', 'not_found']);
   });
 
   it('opens accounts for identity and no other service', async () => {

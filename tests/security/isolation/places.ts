@@ -94,6 +94,7 @@ const byName: Record<string, Kind> = {
   from_branch_id: 'main branch',
   ids: 'row',
   import_mapping_id: 'import mapping',
+  import_table_id: 'import table',
   key: 'table definition key',
   lookup_display_column_id: 'column definition',
   operation_id: 'change operation',

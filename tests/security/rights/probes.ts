@@ -529,6 +529,11 @@ export const probes: Record<string, Probe> = {
     ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/changes`,
     422, // it is no dry run
   ),
+  'POST /imports/{id}/tables/{table_id}/apply': sends(
+    ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/apply`,
+    422, // it is no dry run
+    () => ({ as: 'rows' }),
+  ),
   'POST /imports/{id}/upload_complete': sends(({ importId }) => `/imports/${importId}/upload_complete`, 422),
   'POST /imports/{id}/complete': sends(({ importId }) => `/imports/${importId}/complete`, 422),
   'POST /imports/{id}/cancel': sends(({ importId }) => `/imports/${importId}/cancel`, 422),

@@ -210,7 +210,7 @@ class World {
     const { table_definition_id, oauth_application_id } = this.ids;
     if (name === 'token_id') return this.made(`/users/${id}/refresh_tokens`, { oauth_application_id });
     const tables = path.replace(/\/\{table_id\}.*/, '').replace('{id}', String(id));
-    if (path.endsWith('/changes')) return this.dryRun(tables);
+    if (path.endsWith('/changes') || path.endsWith('/apply')) return this.dryRun(tables);
     return this.made(tables, { table_definition_id, pattern: 'incremental' });
   }
 

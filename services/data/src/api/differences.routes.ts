@@ -3,6 +3,8 @@
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { JsonText } from '@almanac/service-kit/http/json-text';
 import { exactNumbersHeader, exactNumbersQuery, readExactNumbers } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
@@ -13,8 +15,10 @@ import { getTimeline, listChanges } from '../differences/activity.ts';
 import { actions, spans } from '../differences/activity-sql.ts';
 import { differenceKinds } from '../differences/difference-plan.ts';
 import { type CompareAccess, getDifferences } from '../differences/differences.ts';
+import type { SideRequest } from '../differences/sides.ts';
 import { asOfSchema } from '../rows/as-of.ts';
 import { type Channel, channels } from '../rows/origin.ts';
+import type { ChangeRequestReading, DryRunReading } from '../tables/open-table.ts';
 import { callerLeft } from './caller-left.ts';
 import { filterModelSchema, versionSchema } from './table-data.schemas.ts';
 
@@ -26,8 +30,18 @@ const sideSchema = z
       .optional()
       .meta({ description: 'The table of the same lineage on this branch; that of the named table by default.' }),
     as_of: asOfSchema.optional(),
+    change_request_id: idSchema
+      .optional()
+      .meta({ description: 'The table as this change request would leave it, on its branch; without other members.' }),
+    import_table_id: idSchema.optional().meta({
+      description: 'The table as the load of this dry run would leave it, for a day after it; without other members.',
+    }),
   })
-  .meta({ id: 'DifferenceSide', description: 'A table now, or as it was at an instant.' });
+  .meta({
+    id: 'DifferenceSide',
+    description: 'A table now, as it was at an instant, or as it would be.',
+  });
+type NamedSide = z.infer<typeof sideSchema>;
 
 const count = z.int().min(0);
 const cellsSchema = z
@@ -40,8 +54,11 @@ const differenceSchema = z
   .object({
     kind: z.enum(differenceKinds).meta({ description: '`created`: on the right side only; `deleted`: on the left.' }),
     key: keySchema,
-    id_left: z.int().nullable().meta({ description: 'The `svc_sk` on the left side.' }),
-    id_right: z.int().nullable().meta({ description: 'The `svc_sk` on the right side.' }),
+    id_left: z
+      .int()
+      .nullable()
+      .meta({ description: 'The `svc_sk` on the left side; negative of a row that would be created.' }),
+    id_right: z.int().nullable().meta({ description: 'The `svc_sk` on the right side; as above.' }),
     cells: cellsSchema,
   })
   .meta({ id: 'RowDifference' });
@@ -104,15 +121,33 @@ const period = {
   to: instantSchema.optional().meta({ description: 'Changes before this instant.' }),
 };
 
+/** What opens the sides that are not there yet: `change-requests/visibility.ts`, `imports/`. */
+type Openers = {
+  openReading(call: CallContext, id: number): Promise<ChangeRequestReading>;
+  openDryRun(call: CallContext, importTableId: number): Promise<DryRunReading>;
+};
+
 /** Every endpoint about differences and changes of rows. */
-export function differenceRoutes(access: CompareAccess): Route[] {
+export function differenceRoutes(access: CompareAccess, { openReading, openDryRun }: Openers): Route[] {
+  const readSide = async (call: CallContext, name: 'left' | 'right', side: NamedSide = {}): Promise<SideRequest> => {
+    const { change_request_id: changeRequestId, import_table_id: importTableId } = side;
+    if (changeRequestId === undefined && importTableId === undefined) return side;
+    if (Object.values(side).filter((value) => value !== undefined).length > 1)
+      throw new ServiceError('bad_request', {
+        code: 'incompatible',
+        message: `${name}: change_request_id and import_table_id go without other members.`,
+        field: name,
+      });
+    if (changeRequestId !== undefined) return { through: await openReading(call, changeRequestId) };
+    return { dryRun: await openDryRun(call, importTableId as number) };
+  };
   return [
     route({
       method: 'POST',
       path: '/table_data/diff',
       operationId: 'compareRows',
       tag,
-      summary: 'Compare the rows of a table with those of another instant or branch',
+      summary: 'Compare the rows of a table with those of another instant or branch, or as they would be',
       example: { table_definition_id: 12, left: { as_of: '2026-01-01T00:00:00Z' }, right: {}, startRow: 0, endRow: 2 },
       description:
         'Rows are matched by primary key; without one by `svc_sk`, when both sides are on one branch. Columns have the names of the right side. ' +
@@ -148,10 +183,14 @@ export function differenceRoutes(access: CompareAccess): Route[] {
       response: differencesSchema,
       handle: async ({ call, query, headers, body, response }) => {
         const exactNumbers = readExactNumbers(query, headers);
-        const { left = {}, right = {}, startRow, endRow, kinds, columns, filterModel, ...named } = body();
+        const { left, right, startRow, endRow, kinds, columns, filterModel, ...named } = body();
         const table = { ...readTableReference(named), exactNumbers };
         const request = { startRow, endRow, kinds, columns, filterModel };
-        const sides = { left, right, signal: callerLeft(response) };
+        const sides = {
+          left: await readSide(call, 'left', left),
+          right: await readSide(call, 'right', right),
+          signal: callerLeft(response),
+        };
         return new JsonText(await getDifferences(access, call, { ...table, ...sides }, request));
       },
     }),

@@ -69,23 +69,39 @@ export function requirePhase({ phase }: ChangeRequest, wanted: Phase): void {
   });
 }
 
+/** Notes in the header that operations were added, or taken out. */
+export async function countOperations(sql: Sql, { account_id, id }: ChangeRequest, added: number): Promise<void> {
+  await sql(
+    `update change_request set operation_count = operation_count + $3::int, changes = changes + 1
+     where account_id = $1::int and id = $2::int`,
+    [account_id, id, added],
+  );
+}
+
 type Parts = { pools: Pools };
+
+export type NewChangeRequest = { change_request_id: number; branch_id: number; created_by?: number | undefined };
 
 /** Begins a request in the phase draft. One that is there already stays as it is. */
 export async function openChangeRequest(
   { pools }: Parts,
   call: CallContext,
-  request: { change_request_id: number; branch_id: number; created_by?: number | undefined },
+  request: NewChangeRequest,
 ): Promise<ChangeRequestSummary> {
   return withTransaction(pools.rows, async (sql) => {
-    await requireResident(sql, call);
-    await sql(
-      `insert into change_request (account_id, id, branch_id, created_by) values ($1::int, $2::int, $3::int, $4::int)
-       on conflict do nothing`,
-      [call.accountId, request.change_request_id, request.branch_id, request.created_by ?? null],
-    );
+    await insertChangeRequest(sql, call, request);
     return summarizeOne(sql, call, request.change_request_id);
   });
+}
+
+/** Stores the header, unless it is there already. */
+export async function insertChangeRequest(sql: Sql, call: CallContext, request: NewChangeRequest): Promise<void> {
+  await requireResident(sql, call);
+  await sql(
+    `insert into change_request (account_id, id, branch_id, created_by) values ($1::int, $2::int, $3::int, $4::int)
+     on conflict do nothing`,
+    [call.accountId, request.change_request_id, request.branch_id, request.created_by ?? null],
+  );
 }
 
 /**
@@ -158,7 +174,8 @@ async function acceptUndecided(sql: Sql, { account_id, id }: ChangeRequest, user
   );
 }
 
-async function summarizeOne(sql: Sql, call: CallContext, id: number): Promise<ChangeRequestSummary> {
+/** The summary of a request; 404 for an unknown id. */
+export async function summarizeOne(sql: Sql, call: CallContext, id: number): Promise<ChangeRequestSummary> {
   const [summary] = await summarize(sql, call.accountId, [id], false);
   if (!summary) throw unknownRequest();
   return summary;

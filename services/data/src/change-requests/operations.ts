@@ -22,7 +22,13 @@ import type { Statement } from '../sql/statement.ts';
 import { stale, type TableAccess, type TableRequest, withTable } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightOn } from '../tables/table-rights.ts';
-import { type ChangeRequest, getChangeRequest, lockChangeRequest, requirePhase } from './change-requests.ts';
+import {
+  type ChangeRequest,
+  countOperations,
+  getChangeRequest,
+  lockChangeRequest,
+  requirePhase,
+} from './change-requests.ts';
 import { checkOperations, isOfValue, TableChanged } from './check.ts';
 import { type Kind, type NewOperation, sameRowsSql, storeSql } from './store-sql.ts';
 import { refuseUnknownOperations, requireCreator } from './visibility.ts';
@@ -96,7 +102,8 @@ class ValueProblems {
   }
 }
 
-function requireSameBranch({ branch_id }: ChangeRequest, table: DeployedTable): void {
+/** 422 for a table on another branch than the request. */
+export function requireSameBranch({ branch_id }: Pick<ChangeRequest, 'branch_id'>, table: DeployedTable): void {
   if (table.branch_id === branch_id) return;
   throw validationFailed({
     code: 'incompatible',
@@ -122,7 +129,7 @@ async function store(sql: Sql, call: CallContext, id: number, { table, changes, 
   const stored = (await query(storeSql(table, operations, { changeRequestId: id, actor: callerName(call) }))).rows;
   if (stored.length === 0) throw new TableChanged();
   const ids = stored.map((row) => row.id as number);
-  await touchRequest(sql, header, added);
+  await countOperations(sql, header, added);
   await checkOperations(sql, header, table, ids);
   return storedAnswer(sql, header, ids);
 }
@@ -153,14 +160,6 @@ function requireRoom({ operation_count }: ChangeRequest, added: number): void {
     field: 'operations',
     params: { maximum, count: operation_count },
   });
-}
-
-async function touchRequest(sql: Sql, { account_id, id }: ChangeRequest, added: number): Promise<void> {
-  await sql(
-    `update change_request set operation_count = operation_count + $3::int, changes = changes + 1
-     where account_id = $1::int and id = $2::int`,
-    [account_id, id, added],
-  );
 }
 
 async function storedAnswer(sql: Sql, { account_id, id }: ChangeRequest, ids: number[]): Promise<Answer> {
@@ -196,7 +195,7 @@ export async function removeOperations(
       unique,
       rows.map((row) => row.id as number),
     );
-    await touchRequest(sql, header, -rows.length);
+    await countOperations(sql, header, -rows.length);
     await checkOperations(sql, header, undefined, []);
     const message = `${rows.length} ${rows.length === 1 ? 'operation' : 'operations'} removed`;
     return { removed_count: rows.length, message };

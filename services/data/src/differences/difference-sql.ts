@@ -2,18 +2,26 @@
 // the values of both sides, and counts. Pure.
 //
 // Each side is a relation of its live rows. Two instants of one table differ at most in the rows of
-// which a version ended in between, so both relations are those rows alone.
+// which a version ended in between, so both relations are those rows alone; and a table differs from
+// what operations would make of it at most in the rows that they touch.
 
 import { filterSql } from '../pages/filter-sql.ts';
 import { joinedSql, maxRecordBytes, mayOverflow } from '../rows/answer-size.ts';
 import { answerableSql, rowsSql } from '../rows/as-of-sql.ts';
-import { columnName, comparedColumn, historyName } from '../sql/identifiers.ts';
+import {
+  changedSql,
+  dryRunOperations,
+  type Operations,
+  requestOperations,
+  untouchedSql,
+} from '../rows/proposed-sql.ts';
+import { columnName, comparedColumn, historyName, tableName } from '../sql/identifiers.ts';
 import { concatSql, type Statement, Values } from '../sql/statement.ts';
 import type { Column } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 import { areComparable, type Compared, type DifferencePlan, isOneTable } from './difference-plan.ts';
-import type { Side } from './sides.ts';
+import type { DryRunSide, RequestSide, RowsSide, Side } from './sides.ts';
 
 type Form = 'left' | 'right';
 
@@ -32,38 +40,95 @@ export function differencesSql(plan: DifferencePlan): Statement {
   };
 }
 
-const instantOf = ({ asOf }: Side, bind: Bind) => (asOf === undefined ? undefined : bind(asOf, 'timestamptz'));
+const asOfOf = (side: Side) => (side.kind === 'rows' ? side.asOf : undefined);
+
+function instantOf(side: Side, bind: Bind): string | undefined {
+  const asOf = asOfOf(side);
+  return asOf === undefined ? undefined : bind(asOf, 'timestamptz');
+}
+
+type Columns = Record<Form, string>;
 
 /** The live rows of each side that may differ. */
 function relationsSql(plan: DifferencePlan, bind: Bind): Record<Form, string> {
   const { left, right } = plan;
-  const columns = { left: columnsSql(plan, 'left', bind), right: columnsSql(plan, 'right', bind) };
-  if (!isOneTable(plan)) {
-    const all = (form: Form) => `select ${columns[form]} from ${relationSql(plan[form], bind)} where as_of.svc_live`;
-    return { left: all('left'), right: all('right') };
-  }
-  if (left.asOf === right.asOf) {
-    const none = (form: Form) =>
-      `select ${columns[form]} from ${relationSql({ ...plan[form], asOf: undefined }, bind)} where false`;
+  const columns: Columns = { left: columnsSql(plan, 'left', bind), right: columnsSql(plan, 'right', bind) };
+  const all = (form: Form) => `select ${columns[form]} from ${relationSql(plan[form], bind)} where as_of.svc_live`;
+  if (!isOneTable(plan)) return { left: all('left'), right: all('right') };
+  if (areSame(left, right)) {
+    const none = (form: Form) => `select ${columns[form]} from ${tableName(plan[form].table)} as_of where false`;
     return { left: none('left'), right: none('right') };
   }
+  if (left.kind === 'rows' && right.kind === 'rows') return betweenSql(left, right, columns, bind);
+  if (left.kind !== 'rows' && isNow(right)) return touchedSql(plan, { form: 'left', side: left }, columns, bind);
+  if (right.kind !== 'rows' && isNow(left)) return touchedSql(plan, { form: 'right', side: right }, columns, bind);
+  return { left: all('left'), right: all('right') };
+}
+
+const isNow = (side: Side) => side.kind === 'rows' && side.asOf === undefined;
+
+function areSame(left: Side, right: Side): boolean {
+  if (left.kind === 'rows') return right.kind === 'rows' && left.asOf === right.asOf;
+  if (left.kind === 'dry_run') return right.kind === 'dry_run' && left.dryRun.loadId === right.dryRun.loadId;
+  return right.kind === 'change_request' && left.through.changeRequestId === right.through.changeRequestId;
+}
+
+/** The rows of one table of which a version ended between two instants. */
+function betweenSql(left: RowsSide, right: RowsSide, columns: Columns, bind: Bind): Record<Form, string> {
+  const sides = { left, right };
   const [older, newer]: [Form, Form] = isBefore(left.asOf, right.asOf) ? ['left', 'right'] : ['right', 'left'];
-  const from = bind(plan[older].asOf, 'timestamptz');
-  const until = instantOf(plan[newer], bind);
+  const from = bind(sides[older].asOf, 'timestamptz');
+  const until = instantOf(sides[newer], bind);
   const superseded =
     `select ${columns[older]} from ${historyName(left.table)} as_of where not as_of.svc_is_deleted` +
     ` and as_of.svc_updated_at <= ${from} and as_of.svc_valid_to > ${from}` +
     (until === undefined ? '' : ` and as_of.svc_valid_to <= ${until}`);
-  const changed = `select ${columns[newer]} from ${relationSql(plan[newer], bind)} where as_of.svc_live and as_of.svc_updated_at > ${from}`;
+  const changed = `select ${columns[newer]} from ${relationSql(sides[newer], bind)} where as_of.svc_live and as_of.svc_updated_at > ${from}`;
   return older === 'left' ? { left: superseded, right: changed } : { left: changed, right: superseded };
 }
 
 const isBefore = (some: string | undefined, other: string | undefined) =>
   some !== undefined && (other === undefined || Date.parse(some) < Date.parse(other));
 
+type Proposed = { form: Form; side: RequestSide | DryRunSide };
+
+/**
+ * The rows of one table that operations touch, as they are and as they would be. A row whose key a
+ * new one has taken is among them, so that the two are matched.
+ */
+function touchedSql(
+  { key }: DifferencePlan,
+  { form, side }: Proposed,
+  columns: Columns,
+  bind: Bind,
+): Record<Form, string> {
+  const { table } = side;
+  const operations = operationsOf(side, bind);
+  const changed = changedSql(table, operations);
+  const alike = key.map((pair) => `t.${columnName(pair[form])} = c.${columnName(pair[form])}`).join(' and ');
+  const touched =
+    `select o.svc_sk from ${operations.relation} o where ${operations.conditionSql('o')}` +
+    (key.length === 0
+      ? ''
+      : ` union all select t.svc_sk from (${changed}) c join ${tableName(table)} t on ${alike} where c.svc_live and t.svc_live`);
+  const other: Form = form === 'left' ? 'right' : 'left';
+  const proposed = `select ${columns[form]} from (${changed}) as_of where as_of.svc_live`;
+  const present = `select ${columns[other]} from ${tableName(table)} as_of where as_of.svc_live and as_of.svc_sk in (${touched})`;
+  return form === 'left' ? { left: proposed, right: present } : { left: present, right: proposed };
+}
+
+const operationsOf = (side: RequestSide | DryRunSide, bind: Bind): Operations =>
+  side.kind === 'dry_run'
+    ? dryRunOperations(side.table, side.dryRun, bind)
+    : requestOperations(side.table, side.through, bind);
+
 // A relation of the past has the name `as_of` (`rows/as-of-sql.ts`), and so has every other one
 // here.
 function relationSql(side: Side, bind: Bind): string {
+  if (side.kind !== 'rows') {
+    const operations = operationsOf(side, bind);
+    return `(${untouchedSql(side.table, operations)} union all ${changedSql(side.table, operations)}) as_of`;
+  }
   const at = instantOf(side, bind);
   return at === undefined ? `${rowsSql(side.table, at)} as_of` : rowsSql(side.table, at);
 }
@@ -189,9 +254,13 @@ function rowSql(plan: DifferencePlan, bind: Bind): string {
   ]);
 }
 
-/** Equal for the same question about one table, whatever its rows are. */
-export function differenceKey(plan: DifferencePlan): string {
+/**
+ * Equal for the same question about the rows of one table, whatever they are; undefined for another
+ * question.
+ */
+export function differenceKey(plan: DifferencePlan): string | undefined {
   const { left, right, compared, kinds, filters, offset, limit } = plan;
+  if (!isOneTable(plan) || left.kind !== 'rows' || right.kind !== 'rows') return undefined;
   const values = new Values();
   const where = filters && filterSql(filters.right, values.bind);
   const columns = compared.map((pair) => pair.right.lineage_id);

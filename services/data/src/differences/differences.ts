@@ -8,7 +8,7 @@ import { runCancellable } from '../postgres/cancellable.ts';
 import type { Pools } from '../postgres/pools.ts';
 import { refuseAsOf } from '../rows/as-of.ts';
 import { stale, type TableAccess, type TableRequest } from '../tables/open-table.ts';
-import { type DifferencePlan, type DifferenceRequest, isOneTable, planDifferences } from './difference-plan.ts';
+import { type DifferencePlan, type DifferenceRequest, planDifferences } from './difference-plan.ts';
 import { differenceKey, differencesSql } from './difference-sql.ts';
 import { type SideRequest, withSides } from './sides.ts';
 
@@ -32,7 +32,8 @@ export function getDifferences(
     const plan = planDifferences(sides, request);
     // The cache knows the last change of one table.
     const { cache } = access.pages;
-    const found = isOneTable(plan) ? await cache.find(plan.right.table, differenceKey(plan)) : undefined;
+    const key = differenceKey(plan);
+    const found = key === undefined ? undefined : await cache.find(plan.right.table, key);
     if (found?.isOutdated) return stale;
     if (found?.body) return found.body;
     const body = await readDifferences(access, plan, signal);
@@ -61,7 +62,7 @@ async function readDifferences(
 
 async function refuseSides(pools: Pools, plan: DifferencePlan): Promise<void> {
   for (const name of ['left', 'right'] as const) {
-    const { table, asOf } = plan[name];
-    await refuseAsOf(pgSql(pools.rows), table, asOf, `${name}.as_of`);
+    const side = plan[name];
+    if (side.kind === 'rows') await refuseAsOf(pgSql(pools.rows), side.table, side.asOf, `${name}.as_of`);
   }
 }

@@ -4,16 +4,18 @@
 import { type DifferenceKind, differenceKinds } from '../differences/difference-plan.ts';
 import { cellsSql, keySql } from '../differences/difference-sql.ts';
 import { channelSql } from '../rows/origin.ts';
-import { columnName, comparedColumn, historyName, tableName } from '../sql/identifiers.ts';
+import { cellKey, columnName, comparedColumn, historyName, tableName } from '../sql/identifiers.ts';
 import { concatSql, type Statement, Values } from '../sql/statement.ts';
-import { type DeployedTable, keyColumns } from '../tables/table.ts';
+import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
+import { typeOf } from '../values/value-types.ts';
 import { blockBytes } from './checks/keep-rejected-sql.ts';
 import { loadLimits } from './staging/load-limits.ts';
 import type { LoadName } from './staging/load-sessions.ts';
 
 /**
  * The first rows, by their key, that the load of this time has written, as blocks: `created`,
- * `updated`, `deleted`, `rows`. `written`: the table that has its rows.
+ * `updated`, `deleted`, `rows`, and `operations`, which would change a row as the load did.
+ * `written`: the table that has its rows.
  */
 export function changesOfLoadSql(
   table: DeployedTable,
@@ -46,7 +48,7 @@ export function changesOfLoadSql(
   ];
   // The id of a new row is another one when the file is loaded.
   const changed =
-    `select ${[...cells, 'n.place', 'case when n.svc_version > 1 then n.svc_sk end as id'].join(', ')},` +
+    `select ${[...cells, 'n.place', 'case when n.svc_version > 1 then n.svc_sk end as id', 'n.svc_version - 1 as version'].join(', ')},` +
     ` case when n.svc_is_deleted then 'deleted' when n.svc_version = 1 then 'created' else 'updated' end as kind` +
     ` from (${load}) n left join ${historyName(table)} o on o.svc_sk = n.svc_sk and o.svc_version = n.svc_version - 1`;
   const json = concatSql([
@@ -56,15 +58,36 @@ export function changesOfLoadSql(
     cellsSql(shown, bind),
     `'}'`,
   ]);
-  const rendered = `select place, kind, ${json} as json from (${changed}) changed offset 0`;
+  const rendered = `select place, kind, ${json} as json, ${operationSql(shown)} as operation from (${changed}) changed offset 0`;
   const sized = `select *, sum(octet_length(json)) over (order by place) as bytes from (${rendered}) rendered`;
   const counts = differenceKinds.map((kind) => `count(*) filter (where kind = '${kind}')::int as ${kind}`);
   return {
     text:
-      `select ${counts.join(', ')}, '[' || string_agg(json, ',' order by place) || ']' as rows from (${sized}) sized` +
+      `select ${counts.join(', ')}, '[' || string_agg(json, ',' order by place) || ']' as rows,` +
+      ` '[' || string_agg(operation, ',' order by place) || ']' as operations from (${sized}) sized` +
       ` where bytes <= ${loadLimits.changedBytes} group by (bytes / ${blockBytes})::int order by (bytes / ${blockBytes})::int`,
     values: values.list,
   };
+}
+
+// Its cells as those of a change request are stored: texts by the lineage of a column.
+function operationSql({ key, compared }: { key: { right: Column }[]; compared: { right: Column }[] }): string {
+  const cellSql = (column: Column, x: string) =>
+    concatSql([`'"' || ${cellKey(column)} || '":'`, `coalesce(json_cell(${typeOf(column).textSql(x)})::text, 'null')`]);
+  const cells = [
+    ...key.map(({ right }) => `case when kind = 'created' then ${cellSql(right, comparedColumn('key', right))} end`),
+    ...compared.map(({ right }) => {
+      const [before, after] = [comparedColumn('left', right), comparedColumn('right', right)];
+      return `case when kind <> 'deleted' and ${before} is distinct from ${after} then ${cellSql(right, after)} end`;
+    }),
+  ];
+  return concatSql([
+    `'{"kind":"' || case kind when 'created' then 'create' when 'updated' then 'update' else 'delete' end || '"'`,
+    `case when kind <> 'created' then ',"svc_sk":' || id || ',"version":' || version end`,
+    `',"cells":{'`,
+    cells.length === 0 ? `''` : `array_to_string(array[${cells.join(', ')}]::text[], ',')`,
+    `'}}'`,
+  ]);
 }
 
 export type ChangesWindow = LoadName & { kinds: readonly DifferenceKind[]; startRow: number; endRow: number };
@@ -100,6 +123,29 @@ export function keptChangesSql({ accountId, loadId, kinds, startRow, endRow }: C
       ])} as answer from finished_load f,` +
       ` (select coalesce(sum(n), 0) as n, coalesce(sum(kept), 0) as kept from placed) k` +
       ` where ${ofLoad('f')} and result ? 'inserted' and finished_at > now() - interval '1 day'`,
+    values: list,
+  };
+}
+
+/**
+ * The latest load for an import table, or the load of this id: `load_id`, `table_definition_id`,
+ * `is_dry_run`, `status`, `changed` rows, how many of them are `kept` as operations, and
+ * `is_recent` within the day for which they are.
+ */
+export function loadSql(accountId: number, load: { importTableId: number } | { loadId: string }): Statement {
+  const { list, bind } = new Values();
+  const condition =
+    'loadId' in load
+      ? `f.load_id = ${bind(load.loadId, 'text')}`
+      : `f.import_table_id = ${bind(load.importTableId, 'int')}`;
+  return {
+    text:
+      `select f.load_id, f.table_definition_id, f.dry_run as is_dry_run, result->>'status' as status,` +
+      ` (result->>'inserted')::bigint + (result->>'updated')::bigint + (result->>'deleted')::bigint as changed,` +
+      ` (select coalesce(sum(b.created + b.updated + b.deleted), 0) from changed_block b` +
+      ` where b.account_id = f.account_id and b.load_id = f.load_id and b.operations is not null) as kept,` +
+      ` f.finished_at > now() - interval '1 day' as is_recent` +
+      ` from finished_load f where f.account_id = ${bind(accountId, 'int')} and ${condition} order by f.finished_at desc limit 1`,
     values: list,
   };
 }

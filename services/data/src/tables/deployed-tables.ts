@@ -6,18 +6,20 @@ import type { TableReference } from '@almanac/service-kit/rights/table-reference
 import { type Pools, run } from '../postgres/pools.ts';
 import { tableName } from '../sql/identifiers.ts';
 import { type Catalogue, notDeployed } from './catalogue.ts';
+import { requireLoadable } from './row-policy.ts';
 
 type Access = { catalogue: Catalogue; pools: Pools };
 
-type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number };
+type Named = { table_definition_id?: number; table_definition_key?: string; branch_id?: number; to_load?: boolean };
 
 /**
  * The table of an id, or of a key and a branch; read from the database, so that the latest
- * deployment shows.
+ * deployment shows. `to_load`: 422 when its policy refuses a load by the caller.
  */
 export async function getDeployedTable({ catalogue, pools }: Access, call: CallContext, named: Named) {
   const table = await catalogue.read(call.accountId, referenceOf(named));
   if (!table) throw notDeployed();
+  if (named.to_load) requireLoadable(table, call);
   const { table_definition_id, key, name, branch_id, domain_id, version, load_type, structure, history_since } = table;
   const [clock] = await run<{ now: Date }>(pools.rows, { text: 'select clock_timestamp() as now', values: [] });
   const now = clock?.now as Date;

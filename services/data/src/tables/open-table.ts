@@ -47,6 +47,9 @@ export type TableRequest = TableReference & {
  */
 export type ChangeRequestReading = { changeRequestId: number; branchId: number; onlyChanged?: boolean };
 
+/** A dry run of a load of a table through which its rows are read: as they would be. */
+export type DryRunReading = { loadId: string; tableDefinitionId: number };
+
 /**
  * The referenced tables that the caller may view, by id; undefined when the request doesn't need
  * them.

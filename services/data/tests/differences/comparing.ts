@@ -2,7 +2,7 @@
 // JavaScript.
 import type { Call } from '@almanac/testkit/calls/call';
 
-export type Side = { branch_id?: number; as_of?: string };
+export type Side = { branch_id?: number; as_of?: string; change_request_id?: number; import_table_id?: number };
 type Row = Record<string, unknown>;
 export type Difference = { kind: string; key: Row; id_left: number | null; id_right: number | null; cells: Row };
 
@@ -17,10 +17,11 @@ export const compare = (call: Call, table: number, left: Side, right: Side, more
     ...more,
   });
 
-/** The live rows of a table. */
-export async function liveRows(call: Call, table: number, asOf?: string): Promise<Row[]> {
+/** The live rows of a table, at an instant or through a change request. */
+export async function liveRows(call: Call, table: number, asOf?: string, through?: number): Promise<Row[]> {
   const at = asOf === undefined ? '' : `&as_of=${asOf}`;
-  const answer = await call('GET', `/api/v1/table_data?table_definition_id=${table}&per_page=1000${at}`);
+  const by = through === undefined ? '' : `&change_request_id=${through}`;
+  const answer = await call('GET', `/api/v1/table_data?table_definition_id=${table}&per_page=1000${at}${by}`);
   if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body.data;
 }

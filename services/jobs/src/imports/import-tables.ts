@@ -30,6 +30,7 @@ import { importTableMachine } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { getImport, lockImport, moveImport, recordAction, requireImportRight, requireOpen } from './imports.ts';
+import { requireLoadable } from './row-policy.ts';
 import { newApiFileKey, removeReplacedFiles, urlKeyOf } from './uploads.ts';
 
 export const uploadSeconds = 24 * 3600;
@@ -78,6 +79,7 @@ export async function addImportTable(
     tableDefinitionId: table.table_definition_id,
   });
   requireSameTable(reference, table);
+  if (!input.dry_run) await requireLoadable(ctx, call, table.table_definition_id);
   const massDeleteBy = await authorizeMassDeletion(ctx, call, table.branch_id, input);
   checkOptions(input);
   const kept = await findMapping(ctx, call, table.table_definition_id, input.import_mapping_id);
@@ -175,13 +177,18 @@ async function findDeployedTable(
 
 const defaultMassDeletePercent = 50;
 
-// Allowing more deletions than usual is as good as removing the table, so a protected branch takes
-// an administrator. Answers the user whose right is checked again when the load begins.
-async function authorizeMassDeletion(
+/**
+ * Allowing more deletions than usual is as good as removing the table, so a protected branch takes
+ * an administrator. Answers the user whose right is checked again when the load begins.
+ */
+export async function authorizeMassDeletion(
   ctx: JobsContext,
   call: CallContext,
   branchId: number,
-  { allow_mass_delete, mass_delete_percent = defaultMassDeletePercent }: NewImportTable,
+  {
+    allow_mass_delete,
+    mass_delete_percent = defaultMassDeletePercent,
+  }: Pick<NewImportTable, 'allow_mass_delete' | 'mass_delete_percent'>,
 ): Promise<number | null> {
   if (!call.branching || (!allow_mass_delete && mass_delete_percent <= defaultMassDeletePercent)) return null;
   const { is_protected } = await ctx.metadata.GetBranch(call, { id: branchId });

@@ -24,6 +24,8 @@ const tableStatus = z.enum([
   'failed',
   'cancelled',
 ]);
+/** How a dry run is applied. */
+export const applications = ['rows', 'change_request'] as const;
 export const time = z.iso.datetime();
 const count = z.int().min(0);
 
@@ -76,6 +78,11 @@ export const importTableSchema = z
     format: z.enum(['auto', ...fileFormats]).meta({ description: 'auto: not known before the file is read.' }),
     on_error: z.enum(['reject_file', 'reject_rows']),
     dry_run: z.boolean(),
+    applied_as: z
+      .enum(applications)
+      .nullable()
+      .meta({ description: 'What became of a dry run; of one whose file was loaded, `dry_run` is false.' }),
+    change_request_id: z.int().nullable().meta({ description: 'The change request that has its rows.' }),
     allow_mass_delete: z.boolean(),
     mass_delete_percent: z.int(),
     safe_cells: z.boolean(),
@@ -262,6 +269,8 @@ export async function showImportTable(
     format: row.format as 'auto',
     on_error: row.on_error as 'reject_file',
     dry_run,
+    applied_as: row.applied_as as (typeof applications)[number] | null,
+    change_request_id: row.change_request_id,
     allow_mass_delete,
     mass_delete_percent: row.mass_delete_percent,
     safe_cells: row.safe_cells,

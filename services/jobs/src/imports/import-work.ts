@@ -215,6 +215,7 @@ const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
   pattern: table.pattern,
   on_error: table.on_error,
   dry_run: table.dry_run,
+  import_table_id: table.id,
   allow_mass_delete: table.allow_mass_delete,
   mass_delete_percent: table.mass_delete_percent,
   ...layout,

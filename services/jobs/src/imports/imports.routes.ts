@@ -1,7 +1,7 @@
 // The REST edge of imports.
-
-import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
+import { visibleNameSchema } from '@almanac/service-kit/api/names';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
 import { rowText } from '@almanac/service-kit/http/row-input';
@@ -10,9 +10,11 @@ import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { uploadBytes } from '../files/object-store/upload-bytes.ts';
 import { idempotencyKeyHeader } from '../idempotency.ts';
+import { applyDryRun } from './apply-dry-run.ts';
 import { changeKinds, readDryRunChanges } from './dry-run-changes.ts';
 import { addImportTable, formats, onErrors, patterns, storeFile } from './import-tables.ts';
 import {
+  applications,
   dryRunChangesSchema,
   importDetailSchema,
   importTableSchema,
@@ -192,6 +194,32 @@ export function importRoutes(ctx: JobsContext): Route[] {
       handle: async ({ call, params, query }) => {
         const ids = { importId: params.id, tableId: params.table_id };
         return new JsonText(await readDryRunChanges(ctx, call, ids, query));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/imports/{id}/tables/{table_id}/apply',
+      operationId: 'applyDryRun',
+      tag,
+      summary: 'Apply a dry run: load its file, or propose its rows',
+      example: { as: 'change_request', title: 'Prices of 2027' },
+      requestHeaders: idempotencyKeyHeader,
+      description:
+        'Once, of an import table with `dry_run` that has ended. `rows`: the stored file is loaded with the same options; files are kept for 7 days. ' +
+        `\`change_request\`: the rows that would change become the operations of a new change request, at most ${limits.operationsPerChangeRequest}, based on the versions that the dry run found; they are kept for a day (docs/how-to/import-a-file.md).`,
+      extension: true,
+      params: { ...id, table_id: idTextSchema },
+      body: {
+        as: z.enum(applications),
+        title: visibleNameSchema
+          .optional()
+          .meta({ description: 'Of the change request; named after the table by default.' }),
+        description: descriptionSchema.optional(),
+      },
+      response: importTableSchema,
+      handle: async ({ call, params, body }) => {
+        const ids = { importId: params.id, tableId: params.table_id };
+        return showImportTable(ctx, await applyDryRun(ctx, call, ids, body));
       },
     }),
     route({

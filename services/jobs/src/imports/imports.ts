@@ -37,11 +37,7 @@ export async function createImport(ctx: JobsContext, call: CallContext, input: N
   requireReach(await readReach(ctx.rights, call, 'edit'), 'edit', input.branch_id);
   const correlation_code = readCorrelationCode(input.correlation_code);
   const id = await transactOnce(ctx, call, async (tx) => {
-    await lockAccount(tx, call.accountId, 'imports');
-    const open = await tx.data_import.count({
-      where: { account_id: call.accountId, status: { in: openImportStates } },
-    });
-    requireRoomForOne(open, limits.openImportsPerAccount, 'imports', 'Complete one first.');
+    await requireRoomForImport(tx, call);
     const made = await tx.data_import.create({
       data: {
         account_id: call.accountId,
@@ -56,6 +52,14 @@ export async function createImport(ctx: JobsContext, call: CallContext, input: N
     return made.id;
   });
   return getImport(ctx, call, id);
+}
+
+/** 422 when as many imports are open as may be; until the transaction ends, no other one opens. */
+export async function requireRoomForImport(tx: Transaction, { accountId }: CallContext): Promise<void> {
+  await lockAccount(tx, accountId, 'imports');
+  const where = { account_id: accountId, status: { in: openImportStates } };
+  const open = await tx.data_import.count({ where });
+  requireRoomForOne(open, limits.openImportsPerAccount, 'imports', 'Complete one first.');
 }
 
 /** Finds an import with its tables and actions. An import of another account is not found. */
@@ -243,7 +247,7 @@ export function requireOpen(status: string, wanted: string): void {
   });
 }
 
-type DirectEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry';
+type DirectEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry' | 'apply';
 const outcomes = {
   add_table: 'uploading',
   upload_complete: 'processing',
@@ -251,6 +255,7 @@ const outcomes = {
   cancel: 'cancelled',
   expire: 'cancelled',
   retry: 'processing',
+  apply: 'processing',
 } as const satisfies Record<DirectEvent, string>;
 
 /** Applies one transition; false: the current state does not allow the event. */
@@ -261,7 +266,7 @@ export async function moveImport(tx: Transaction, accountId: number, id: number,
     data: {
       status,
       finished_at: status === 'cancelled' ? new Date() : null,
-      ...(event === 'retry' ? { cancel_requested: false } : {}),
+      ...(event === 'retry' || event === 'apply' ? { cancel_requested: false } : {}),
     },
   });
   return count === 1;

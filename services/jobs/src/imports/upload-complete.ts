@@ -23,6 +23,7 @@ import {
   requireImportRight,
   requireOpen,
 } from './imports.ts';
+import { requireAllLoadable } from './row-policy.ts';
 import { findUploadedFile, type UploadedFile } from './uploads.ts';
 
 type LocatedFile = UploadedFile & { table: import_table };
@@ -37,6 +38,7 @@ export async function uploadComplete(ctx: JobsContext, call: CallContext, id: nu
   if ((await findEarlierResult(ctx, call)) !== undefined) return;
   requireOpen(detail.status, 'completed');
   if (detail.status === 'processing') return;
+  await requireAllLoadable(ctx, call, detail.import_tables);
   const found = await locateFiles(ctx, detail.import_tables, []);
   requireDeclaredSizes(found);
   await reserveStorage(ctx, call, found);

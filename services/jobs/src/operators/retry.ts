@@ -1,10 +1,10 @@
 // Lets operators queue failed work again.
 
-import { randomUUID } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { JobsContext } from '../context.ts';
 import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
 import type { data_import, job } from '../generated/prisma/client.ts';
+import { furtherLoad } from '../imports/further-load.ts';
 import { lockImport, moveImport, recordAction } from '../imports/imports.ts';
 import { type JobKind, queueJob } from '../queue/jobs.ts';
 import { exportMachine } from '../states/export-states.ts';
@@ -54,24 +54,6 @@ const importNotRetryable = ({ status, cancel_requested }: data_import) => {
   });
 };
 
-const emptyResult = {
-  bytes_processed: 0,
-  rows_processed: 0,
-  rows_read: null,
-  rows_inserted: null,
-  rows_updated: null,
-  rows_deleted: null,
-  rows_unchanged: null,
-  rows_rejected: null,
-  duration_ms: null,
-  rejections: [],
-  errors: [],
-  rejected_key: null,
-  started_at: null,
-  finished_at: null,
-};
-
-// The new attempt gets a load id of its own: data would answer the old one with the failed result.
 async function retryImportTable(ctx: JobsContext, tx: Transaction, job: Subject): Promise<string> {
   const where = { id: job.subject_id, account_id: job.account_id };
   const table = await tx.import_table.findFirstOrThrow({ where });
@@ -79,11 +61,7 @@ async function retryImportTable(ctx: JobsContext, tx: Transaction, job: Subject)
   const whole = await tx.data_import.findFirstOrThrow({ where: { id: table.import_id, account_id: job.account_id } });
   const { count } = await tx.import_table.updateMany({
     where: { ...where, status: { in: statesAllowing(importTableMachine, 'retry') } },
-    data: {
-      status: 'uploaded',
-      load_id: randomUUID(),
-      ...emptyResult,
-    },
+    data: furtherLoad(),
   });
   if (count === 0) throw notFailed('import table', table.status);
   const moved = await moveImport(tx, job.account_id, table.import_id, 'retry');

@@ -69,7 +69,10 @@ type NewJob = {
 /** The subject of a job, and the earliest time at which it may run. */
 type NewSubject = { id: number; notBefore?: Date };
 
-/** Queues a job in the caller's transaction. A job of the same subject that has ended is reset. */
+/**
+ * Queues a job in the caller's transaction. A job of the same subject that has ended is reset; it
+ * works for this caller, or for the one before when the call has none.
+ */
 export async function queueJob(tx: Transaction, { subjectId, ...work }: NewJob & { subjectId: number }): Promise<void> {
   await queueJobs(tx, { ...work, subjects: [{ id: subjectId }] });
 }
@@ -78,13 +81,16 @@ export async function queueJob(tx: Transaction, { subjectId, ...work }: NewJob &
 export async function queueJobs(tx: Transaction, work: NewJob & { subjects: NewSubject[] }): Promise<void> {
   const sql = prismaSql(tx);
   await sql(
+    // An operator who repeats a job is no caller of the account.
     `insert into job (account_id, kind, subject_id, group_id, request_id, user_id, application_id, give_up_at, run_at, traceparent, updated_at)
      select $1::int, $2, subject_id, $3::int, $4, $5::int, $6::int, now() + make_interval(secs => $7::int),
        coalesce(not_before, now()), $10, now()
      from unnest($8::int[], $9::timestamptz[]) as subject (subject_id, not_before)
      on conflict (kind, subject_id) do update set state = 'queued', attempts = 0, deferrals = 0, run_at = excluded.run_at,
        run_id = null, lease_until = null, error = null, give_up_at = excluded.give_up_at,
-       traceparent = excluded.traceparent, updated_at = now()
+       traceparent = excluded.traceparent, updated_at = now(), request_id = coalesce(excluded.request_id, job.request_id),
+       user_id = case when $11 then excluded.user_id else job.user_id end,
+       application_id = case when $11 then excluded.application_id else job.application_id end
      where job.state not in ('queued', 'running')`,
     [
       work.call.accountId,
@@ -97,6 +103,7 @@ export async function queueJobs(tx: Transaction, work: NewJob & { subjects: NewS
       work.subjects.map(({ id }) => id),
       work.subjects.map(({ notBefore }) => notBefore?.toISOString() ?? null),
       tracing?.here()?.traceparent ?? null,
+      work.call.userId !== undefined || work.call.applicationId !== undefined,
     ],
   );
   await announce(sql, { type: workRequested, payload: { account_id: work.call.accountId } });

@@ -9,7 +9,7 @@ export type ImportStatus =
   | 'completed_with_errors'
   | 'failed'
   | 'cancelled';
-type ImportEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'finish' | 'expire' | 'retry';
+type ImportEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'finish' | 'expire' | 'retry' | 'apply';
 
 export const importMachine = [
   ['created', 'add_table', 'uploading'],
@@ -30,6 +30,9 @@ export const importMachine = [
   ['uploading', 'expire', 'cancelled'],
   ['failed', 'retry', 'processing'],
   ['completed_with_errors', 'retry', 'processing'],
+  ['completed', 'apply', 'processing'],
+  ['completed_with_errors', 'apply', 'processing'],
+  ['processing', 'apply', 'processing'],
 ] as const satisfies readonly Transition<ImportStatus, ImportEvent>[];
 
 export type ImportTableStatus =
@@ -40,7 +43,7 @@ export type ImportTableStatus =
   | 'completed_with_errors'
   | 'failed'
   | 'cancelled';
-type ImportTableEvent = 'upload' | 'begin' | 'wait' | 'finish' | 'fail' | 'cancel' | 'retry';
+type ImportTableEvent = 'upload' | 'begin' | 'wait' | 'finish' | 'fail' | 'cancel' | 'retry' | 'apply' | 'propose';
 
 export const importTableMachine = [
   ['created', 'upload', 'uploaded'],
@@ -58,6 +61,10 @@ export const importTableMachine = [
   ['created', 'cancel', 'cancelled'],
   ['uploaded', 'cancel', 'cancelled'],
   ['failed', 'retry', 'uploaded'],
+  ['completed', 'apply', 'uploaded'],
+  ['completed_with_errors', 'apply', 'uploaded'],
+  ['completed', 'propose', 'completed'],
+  ['completed_with_errors', 'propose', 'completed_with_errors'],
 ] as const satisfies readonly Transition<ImportTableStatus, ImportTableEvent>[];
 
 export const openImportStates: ImportStatus[] = ['created', 'uploading', 'processing'];

@@ -19,6 +19,8 @@ export type LoadOptions = {
   pattern: Pattern;
   rejectRows: boolean;
   dryRun: boolean;
+  /** The import table that the file is of, by which a dry run is found. */
+  importTableId: number | undefined;
   /** The largest share of live rows, in percent, that a full load may delete; undefined: any. */
   massDeletePercent: number | undefined;
   delimiter: string;
@@ -69,6 +71,7 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     pattern,
     rejectRows: raw.on_error === 'reject_rows',
     dryRun: raw.dry_run,
+    importTableId: raw.import_table_id,
     massDeletePercent: raw.allow_mass_delete ? undefined : percent,
     delimiter,
     quote,

@@ -40,23 +40,59 @@ export async function createChangeRequest(
   await requireBranch(ctx, call, branchId);
   await requireEditOnBranch(ctx, call, branchId);
   const attributes = read();
-  const create = async (tx: Transaction) => {
-    // Under this lock the limit is exact, and the branch is not deleted in between.
-    if (!(await lockRow(tx, 'branch', call.accountId, branchId))) throw notFound('Branch');
-    await requireRoom(tx, call, branchId);
-    const creator =
-      call.userId === undefined ? { application_id: call.applicationId ?? null } : { created_by: call.userId };
-    const id = await insertChangeRequest(tx, call, { branch_id: branchId, ...attributes, ...creator });
-    // Data knows the request before anybody does; without a commit an empty one is left there.
-    await ctx.data.OpenChangeRequest(call, {
-      change_request_id: id,
-      branch_id: branchId,
-      ...(call.userId === undefined ? {} : { created_by: call.userId }),
-    });
-    return id;
-  };
+  const create = (tx: Transaction) => openOnBranch(ctx, tx, call, { branch_id: branchId, ...attributes });
   const id = await transactOnce(ctx, call, create, (made) => made);
   return showChangeRequest(ctx, call, id);
+}
+
+// So long data may take to make operations of a dry run with 100,000 rows, within the transaction.
+const proposingDeadlineMs = 18_000;
+
+/**
+ * Creates a change request whose operations are the rows of a dry run; data refuses one whose rows
+ * are not kept (422). Repeating the load id answers the first request.
+ */
+export async function proposeLoad(
+  ctx: MetadataContext,
+  call: CallContext,
+  request: NewAttributes & { branch_id: number; load_id: string },
+): Promise<number> {
+  await requireBranch(ctx, call, request.branch_id);
+  await requireEditOnBranch(ctx, call, request.branch_id);
+  return transact(ctx, (tx) => openOnBranch(ctx, tx, call, request));
+}
+
+async function openOnBranch(
+  ctx: MetadataContext,
+  tx: Transaction,
+  call: CallContext,
+  request: NewAttributes & { branch_id: number; load_id?: string },
+): Promise<number> {
+  const { branch_id, load_id } = request;
+  // Under this lock the limit is exact, the branch is not deleted in between, and two calls for one
+  // load come one after the other.
+  if (!(await lockRow(tx, 'branch', call.accountId, branch_id))) throw notFound('Branch');
+  if (load_id !== undefined) {
+    const where = { account_id: call.accountId, load_id };
+    const earlier = await tx.change_request.findFirst({ where, select: { id: true } });
+    if (earlier) return earlier.id;
+  }
+  await requireRoom(tx, call, branch_id);
+  const creator =
+    call.userId === undefined ? { application_id: call.applicationId ?? null } : { created_by: call.userId };
+  const id = await insertChangeRequest(tx, call, { ...request, ...creator });
+  // Data knows the request before anybody does; without a commit its operations are left there.
+  await ctx.data.OpenChangeRequest(
+    call,
+    {
+      change_request_id: id,
+      branch_id,
+      ...(call.userId === undefined ? {} : { created_by: call.userId }),
+      ...(load_id === undefined ? {} : { load_id }),
+    },
+    load_id === undefined ? {} : { deadlineMs: proposingDeadlineMs },
+  );
+  return id;
 }
 
 async function requireRoom(tx: Transaction, { accountId }: RpcCaller, branchId: number): Promise<void> {
@@ -79,6 +115,7 @@ type NewChangeRequest = {
   created_by?: number | null;
   application_id?: number | null;
   continues_id?: number;
+  load_id?: string;
 };
 
 /** Stores a new draft, announces it and answers its id. */
