@@ -16,6 +16,7 @@ type Options = {
   pattern?: string;
   on_error?: string;
   dry_run?: boolean;
+  import_id?: number;
   allow_mass_delete?: boolean;
   mass_delete_percent?: number;
   delimiter?: string;

@@ -39,9 +39,16 @@ export async function keepFailure(
 ): Promise<LoadResult> {
   const result: LoadResult = { ...zeroCounts, rejected: 0, rejections: [], status: 'failed', ...failure };
   await sql(
-    `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns)
-     values ($1::int, $2, $3::int, $4::jsonb, $5::text[]) on conflict do nothing`,
-    [accountId, options.loadId, options.tableDefinitionId, JSON.stringify(result), options.fileColumns],
+    `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns, import_id)
+     values ($1::int, $2, $3::int, $4::jsonb, $5::text[], $6::int) on conflict do nothing`,
+    [
+      accountId,
+      options.loadId,
+      options.tableDefinitionId,
+      JSON.stringify(result),
+      options.fileColumns,
+      options.importId,
+    ],
   );
   return result;
 }

@@ -76,9 +76,9 @@ export class Merge {
     const targets = await readTargets(table, options, (id) => this.find(id));
     const plan = planLoad(table, options, targets);
     const { rows: begun } = await sql(
-      `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns)
-       values ($1::int, $2, $3::int, '{}', $4::text[]) on conflict do nothing returning true`,
-      [call.accountId, options.loadId, options.tableDefinitionId, options.fileColumns],
+      `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns, import_id)
+       values ($1::int, $2, $3::int, '{}', $4::text[], $5::int) on conflict do nothing returning true`,
+      [call.accountId, options.loadId, options.tableDefinitionId, options.fileColumns, options.importId],
     );
     if (begun.length === 0) return (await findResult(sql, call.accountId, options.loadId)) as LoadResult;
 

@@ -19,6 +19,8 @@ export type LoadOptions = {
   pattern: Pattern;
   rejectRows: boolean;
   dryRun: boolean;
+  /** The import that loads the rows; null for a dry run, which loads none. */
+  importId: number | null;
   /** The largest share of live rows, in percent, that a full load may delete; undefined: any. */
   massDeletePercent: number | undefined;
   delimiter: string;
@@ -69,6 +71,7 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     pattern,
     rejectRows: raw.on_error === 'reject_rows',
     dryRun: raw.dry_run,
+    importId: raw.dry_run || raw.import_id === 0 ? null : raw.import_id,
     massDeletePercent: raw.allow_mass_delete ? undefined : percent,
     delimiter,
     quote,
