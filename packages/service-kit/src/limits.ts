@@ -23,6 +23,12 @@ export const limits = {
   sorts: 10,
   /** Of `q` in queries of rows. */
   searchWords: 10,
+  /** Of the text that is searched for everywhere, in characters. */
+  searchMinimum: 2,
+  searchMaximum: 100,
+  /** In the answer of a search. */
+  rowsFoundPerTable: 5,
+  itemsFoundPerKind: 10,
   /** Columns by which rows are grouped, and what is computed of each group. */
   groupColumns: 3,
   aggregates: 20,

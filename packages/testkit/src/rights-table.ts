@@ -336,6 +336,12 @@ export const operations: Record<string, Case[]> = {
   ],
   'POST /change_requests/{id}/comments': [{ rule: 'seeRequests' }],
 
+  'GET /search': [
+    {
+      ...list('seeTables'),
+      note: 'Branches and changes are found by those who see them in their lists, domains by everybody.',
+    },
+  ],
   'GET /inbox': [{ rule: 'person' }],
   'GET /inbox/counts': [{ rule: 'person' }],
 
@@ -376,6 +382,7 @@ export const operations: Record<string, Case[]> = {
   'POST /table_data/update_where': [{ rule: 'editRows' }],
   'POST /table_data/delete_where': [{ rule: 'editRows' }],
   'POST /table_data/undo': [{ rule: 'editRows' }],
+  'GET /table_data/search': [list('viewRows')],
   'GET /table_data/usage': [{ rule: 'viewRows' }],
   'POST /table_data/resolve': [{ rule: 'viewRows' }],
   'GET /table_data/{id}/references': [{ rule: 'viewRows' }],

@@ -13,6 +13,7 @@ import { readingRowsRoutes } from './api/reading-rows.routes.ts';
 import { referenceRoutes } from './api/references.routes.ts';
 import { rowHistoryRoutes } from './api/row-history.routes.ts';
 import { rowSetRoutes } from './api/row-sets.routes.ts';
+import { searchRoutes } from './api/search.routes.ts';
 import { tableDataRoutes } from './api/table-data.routes.ts';
 import { usageRoutes } from './api/usage.routes.ts';
 import { openReading } from './change-requests/visibility.ts';
@@ -32,6 +33,7 @@ export function dataRoutes(ctx: DataContext): Route[] {
     ...readingRowsRoutes(ctx),
     ...rowSetRoutes(ctx),
     ...referenceRoutes(ctx),
+    ...searchRoutes(ctx),
     ...differenceRoutes(ctx, openers),
     ...usageRoutes(ctx),
     ...changeRequestRoutes(ctx),

@@ -30,6 +30,7 @@ import { readLoadChanges } from './imports/dry-run-changes.ts';
 import { readRejectedRows } from './imports/rejected-rows.ts';
 import { mergeRows } from './merges/merge-rows.ts';
 import { readMergedRows, summarizeMerge } from './merges/read-merge.ts';
+import { listTableStatistics } from './summaries/table-statistics.ts';
 import { countRows, getDeployedTable } from './tables/deployed-tables.ts';
 
 const callers = {
@@ -41,6 +42,7 @@ const callers = {
   DropBranch: ['metadata'],
   GetDeployedTable: ['metadata', 'jobs', 'operator'],
   CountRows: ['metadata', 'jobs', 'operator'],
+  ListTableStatistics: ['metadata'],
   BulkLoad: ['jobs', 'operator'],
   CheckColumnSources: ['jobs'],
   CancelLoad: ['jobs', 'operator'],
@@ -97,6 +99,9 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     GetDeployedTable: (call, request) => at(call, (ctx) => getDeployedTable(ctx, call, request)),
     CountRows: async (call, { table_definition_ids }) => ({
       counts: await at(call, (ctx) => countRows(ctx, call, table_definition_ids)),
+    }),
+    ListTableStatistics: async (call, { table_definition_ids }) => ({
+      tables: await at(call, (ctx) => listTableStatistics(ctx, call, table_definition_ids)),
     }),
     // A stream can be read once only, so a load is not repeated on another cluster; jobs repeats
     // it.

@@ -18,6 +18,7 @@ type Options = {
   on_error?: string;
   dry_run?: boolean;
   import_table_id?: number;
+  import_id?: number;
   allow_mass_delete?: boolean;
   mass_delete_percent?: number;
   delimiter?: string;

@@ -43,6 +43,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /table_data/update_where': {},
     'POST /table_data/delete_where': {},
     'POST /table_data/undo': {},
+    'GET /table_data/search': {},
     'GET /table_data/usage': {},
     'POST /table_data/resolve': {},
     'GET /table_data/{id}/references': {},
@@ -130,6 +131,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /change_requests/{id}/comments': {},
     'GET /inbox': {},
     'GET /inbox/counts': {},
+    'GET /search': {},
   },
   jobs: {
     'GET /imports': {},

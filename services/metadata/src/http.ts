@@ -6,6 +6,7 @@ import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { branchCopyRoutes } from './branch-copies/branch-copies.routes.ts';
 import { branchRoutes } from './branches/branches.routes.ts';
+import { countOpenByTable } from './changes/change-requests/change-request-operations.ts';
 import { changeRequestRoutes } from './changes/change-requests/change-requests.routes.ts';
 import { deploymentRoutes } from './changes/deployments/deployments.routes.ts';
 import { tableDeploymentRoutes } from './changes/deployments/table-deployment.routes.ts';
@@ -16,22 +17,26 @@ import { deployedTableDefinitionRoutes } from './deployed-table-definitions/depl
 import { domainRoutes } from './domains/domains.routes.ts';
 import { inboxRoutes } from './inbox/inbox.routes.ts';
 import { permissionRoutes } from './permissions/explanation.routes.ts';
+import { searchRoutes } from './search/search.routes.ts';
 import { tableDefinitionRoutes } from './table-definitions/table-definitions.routes.ts';
+import { createStatisticsReader } from './table-statistics/table-statistics.ts';
 import { viewRoutes } from './views/views.routes.ts';
 
 export function metadataRoutes(ctx: MetadataContext): Route[] {
+  const statistics = createStatisticsReader(ctx, (call, ids) => countOpenByTable(ctx, call, ids));
   return [
     ...domainRoutes(ctx),
     ...branchRoutes(ctx),
     ...branchCopyRoutes(ctx),
-    ...tableDefinitionRoutes(ctx),
+    ...tableDefinitionRoutes(ctx, statistics),
     ...tableDeploymentRoutes(ctx),
     ...columnDefinitionRoutes(ctx),
-    ...deployedTableDefinitionRoutes(ctx),
+    ...deployedTableDefinitionRoutes(ctx, statistics),
     ...deploymentRoutes(ctx),
     ...promotionRoutes(ctx),
     ...changeRequestRoutes(ctx),
     ...inboxRoutes(ctx),
+    ...searchRoutes(ctx),
     ...permissionRoutes(ctx),
     ...viewRoutes(ctx),
   ];

@@ -6,6 +6,7 @@ import type { MergeRowsRequest__Output } from '@almanac/protos/generated/almanac
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
 import type { ReadMergedRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ReadMergedRowsRequest.ts';
 import type { TableDiff } from '@almanac/protos/generated/almanac/data/v1/TableDiff.ts';
+import type { TableStatistics } from '@almanac/protos/generated/almanac/data/v1/TableStatistics.ts';
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
 import { type CallContext, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
@@ -67,6 +68,8 @@ export type FakeData = {
   windows: ReadMergedRowsRequest__Output[];
   droppedBranches: number[];
   changeRequests: FakeChangeRequests;
+  /** By table, of those whose rows every caller may view. */
+  statistics: Map<number, TableStatistics>;
   /** All calls, with their callers. */
   calls: { rpc: string; call: CallContext }[];
   before: Partial<Record<string, () => unknown>>;
@@ -104,6 +107,7 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
     windows: [],
     droppedBranches: [],
     changeRequests: new FakeChangeRequests(),
+    statistics: new Map(),
     calls: [],
     before: {},
     after: {},
@@ -318,6 +322,9 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       await state.after.SetRowPolicies?.();
       return { set };
     },
+    ListTableStatistics: async (_call, { table_definition_ids }) => ({
+      tables: table_definition_ids.flatMap((id) => state.statistics.get(id) ?? []),
+    }),
     DropBranch: async (call, { branch_id }) => {
       await state.before.DropBranch?.();
       state.droppedBranches.push(branch_id);

@@ -184,6 +184,8 @@ const answersNothing: Record<string, object> = {
   'GET /change_requests/{id}/operations query table_definition_id': { operations: [], rowCount: 0 },
   'GET /promotions/{id}/rows query table_definition_id': { rows: [], rowCount: 0 },
   'POST /table_data/position body id': { index: null },
+  'GET /search query branch_id': { tables: [], columns: [], change_requests: [] },
+  'GET /table_data/search query branch_id': { tables: [], truncated: false },
 };
 
 // The sides of a comparison are looked up like parameters.

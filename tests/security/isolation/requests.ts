@@ -29,6 +29,7 @@ const samples: Record<string, () => unknown> = {
   state: () => ({}),
   endRow: () => 10,
   column: () => 'code',
+  q: () => 'mark', // of a search: the texts of both accounts begin with it
   columns: () => ['code'],
   resource_type: () => 'domain',
   keep_previous: () => true,

@@ -368,6 +368,7 @@ export const probes: Record<string, Probe> = {
     200,
   ),
 
+  'GET /search': { ...reads(({ tableKey }) => `/search?q=${tableKey}`), shows: ({ tableId }) => tableId },
   'GET /inbox': reads(() => '/inbox'),
   'GET /inbox/counts': reads(() => '/inbox/counts'),
 
@@ -485,6 +486,10 @@ export const probes: Record<string, Probe> = {
     404,
     ({ tableId }) => ({ table_definition_id: tableId, request_id: 'never-sent' }),
   ),
+  'GET /table_data/search': {
+    ...reads(({ branchId }) => `/table_data/search?q=albania&branch_id=${branchId}`),
+    shows: ({ tableId }) => tableId,
+  },
   'GET /table_data/usage': reads(({ tableId }) => `/table_data/usage?table_definition_id=${tableId}`),
   'POST /table_data/resolve': sends(
     () => '/table_data/resolve',

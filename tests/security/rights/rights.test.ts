@@ -80,12 +80,21 @@ async function tryOne(trial: Trial): Promise<Outcome> {
   };
 }
 
+/** A refusal, a list, or the tables that a search finds. */
+type Described = {
+  error?: string;
+  errors?: string[];
+  data?: { id: number; table_definition_id?: never }[];
+  tables?: { id?: number; table_definition_id?: number }[];
+};
+
 function describeAnswer({ status, body }: Answer, probe: Probe, at: World & Office): string {
-  const { error, errors, data } = (body ?? {}) as { error?: string; errors?: string[]; data?: { id: number }[] };
+  const { error, errors, data, tables } = (body ?? {}) as Described;
   if (status === 403) return `403 ${error}${errors?.length === 1 ? '' : ' without one reason'}`;
   if (status === 401) return `401${/authorization code flow/.test(error ?? '') ? ', takes a person' : ` ${error}`}`;
-  if (!probe.shows || !data) return String(status);
-  return data.some(({ id }) => id === probe.shows?.(at)) ? `${status}, shown` : `${status}, not shown`;
+  const items = data ?? tables;
+  if (!probe.shows || !items) return String(status);
+  return items.some(({ id, table_definition_id }) => (id ?? table_definition_id) === probe.shows?.(at)) ? `${status}, shown` : `${status}, not shown`;
 }
 
 function describeExpected(cell: Cell, isAllowed: boolean, { list }: Case, probe: Probe): string {

@@ -100,7 +100,7 @@ export async function fillWorld(world: World, proposer: Api): Promise<World> {
   await admin.post(`/deployments/${deploymentId}/deploy`);
   const { record } = await admin.post('/table_data', {
     table_definition_id: tableId,
-    record: { code: 'A', name: 'a' },
+    record: { code: 'A', name: 'Albania' },
   });
   const promotion = await givenPromotion(world, proposer);
   const changeRequestId = await givenChangeRequest(world, proposer);

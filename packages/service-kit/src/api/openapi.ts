@@ -305,6 +305,7 @@ const tags = Object.entries({
   Promotions: 'Merge definitions and rows of one branch into another.',
   'Change requests': 'Propose changes of rows, review them and apply them together.',
   Inbox: 'What waits for the calling user.',
+  Search: 'Find things by a text, wherever they are.',
   Views: 'Ways to look at a table that are kept: filters, sorts and columns.',
   Imports: 'Load files into tables, in the background.',
   'Import mappings': 'How the columns of a file become those of a table.',

@@ -56,6 +56,7 @@ describe('gRPC between services', () => {
     DropTable: (_call, _request, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     DropBranch: refuse,
+    ListTableStatistics: refuse,
     CheckColumnSources: refuse,
     CheckBulkRead: refuse,
     MergeRows: refuse,

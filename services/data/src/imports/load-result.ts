@@ -39,8 +39,8 @@ export async function keepFailure(
 ): Promise<LoadResult> {
   const result: LoadResult = { ...zeroCounts, rejected: 0, rejections: [], status: 'failed', ...failure };
   await sql(
-    `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns, import_table_id, dry_run)
-     values ($1::int, $2, $3::int, $4::jsonb, $5::text[], $6::int, $7::boolean) on conflict do nothing`,
+    `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns, import_table_id, dry_run, import_id)
+     values ($1::int, $2, $3::int, $4::jsonb, $5::text[], $6::int, $7::boolean, $8::int) on conflict do nothing`,
     [
       accountId,
       options.loadId,
@@ -49,6 +49,7 @@ export async function keepFailure(
       options.fileColumns,
       options.importTableId ?? null,
       options.dryRun,
+      options.importId,
     ],
   );
   return result;

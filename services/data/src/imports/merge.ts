@@ -76,8 +76,8 @@ export class Merge {
     const targets = await readTargets(table, options, (id) => this.find(id));
     const plan = planLoad(table, options, targets);
     const { rows: begun } = await sql(
-      `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns, import_table_id, dry_run)
-       values ($1::int, $2, $3::int, '{}', $4::text[], $5::int, $6::boolean) on conflict do nothing returning true`,
+      `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns, import_table_id, dry_run, import_id)
+       values ($1::int, $2, $3::int, '{}', $4::text[], $5::int, $6::boolean, $7::int) on conflict do nothing returning true`,
       [
         call.accountId,
         options.loadId,
@@ -85,6 +85,7 @@ export class Merge {
         options.fileColumns,
         options.importTableId ?? null,
         options.dryRun,
+        options.importId,
       ],
     );
     if (begun.length === 0) return (await findResult(sql, call.accountId, options.loadId)) as LoadResult;

@@ -5,8 +5,8 @@ import { LRUCache } from 'lru-cache';
 import type { DeployedTable } from '../tables/table.ts';
 import { type CountAt, type Counting, maxChanges } from './count-sql.ts';
 
-// Counting a smaller table is faster than working its count out.
-const minRows = 20_000;
+/** Counting a smaller table is faster than working its count out. */
+export const minRows = 20_000;
 // A count with more changes since its mark gets a newer mark.
 const maxChangesSinceMark = 200;
 

@@ -103,7 +103,8 @@ export const foldedSql = (field: Field): string =>
 
 type TextTest = Extract<Test, { kind: 'text' }>;
 
-const literally = (text: string) => text.replace(/[\\%_]/g, '\\$&');
+/** A text as part of a pattern of LIKE: its metacharacters are literal. */
+export const literally = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 
 function textSql(field: Field, { operator, value, isFolded }: TextTest, bind: Bind): string {
   const x = foldedSql(field);

@@ -27,18 +27,17 @@ export function requireRightOn(
   return requireRight(rights, call, action, whereIs(table), { ...options, missing: notDeployed });
 }
 
-const whereIs = ({ domain_id, branch_id, table_definition_id }: DeployedTable): Where => ({
+/** Where the rights on a table are. */
+export type TablePlace = Pick<DeployedTable, 'domain_id' | 'branch_id' | 'table_definition_id'>;
+
+const whereIs = ({ domain_id, branch_id, table_definition_id }: TablePlace): Where => ({
   domainId: domain_id,
   branchId: branch_id,
   tableDefinitionId: table_definition_id,
 });
 
 /** Whether the caller may view rows of the table, by a right as above. */
-export async function maySee(
-  { rights }: { rights: Rights },
-  call: CallContext,
-  table: DeployedTable,
-): Promise<boolean> {
+export async function maySee({ rights }: { rights: Rights }, call: CallContext, table: TablePlace): Promise<boolean> {
   return call.userId === undefined || allows(await rights.get(call), 'view', whereIs(table));
 }
 

@@ -211,6 +211,7 @@ const separatorOf = (mapping: PinnedMapping | null, { format }: TableFile) =>
 
 const optionsOf = (table: import_table, { layout, header }: TableFile) => ({
   load_id: table.load_id,
+  import_id: table.import_id,
   table_definition_id: table.table_definition_id,
   pattern: table.pattern,
   on_error: table.on_error,

@@ -7,6 +7,12 @@ import { columnSchema } from '../columns/column-schema.ts';
 import type { MetadataContext } from '../context.ts';
 import { definitionShape, ofBranch, ofDomain } from '../table-definitions/table-definition-schema.ts';
 import {
+  type StatisticsReader,
+  statisticsShape,
+  withStatistics,
+  withStatisticsOnPage,
+} from '../table-statistics/table-statistics.ts';
+import {
   deployedFilters,
   getDeployedTableDefinition,
   listDeployedTableDefinitions,
@@ -23,11 +29,16 @@ const deployedSchema = z
     column_definitions: z.array(deployedColumnSchema),
     deployed_by: z.int().nullable(),
     deployed_at: z.iso.datetime(),
+    ...statisticsShape,
   })
   .meta({ id: 'DeployedTableDefinition', description: 'A table as it is in service.' });
 const tag = 'Deployed table definitions';
+const includeSchema = z
+  .enum(['stats'])
+  .optional()
+  .meta({ description: 'Extension: `stats` adds how many rows each has, its last change and its last import.' });
 
-export function deployedTableDefinitionRoutes(ctx: MetadataContext): Route[] {
+export function deployedTableDefinitionRoutes(ctx: MetadataContext, statistics: StatisticsReader): Route[] {
   return [
     route({
       method: 'GET',
@@ -35,10 +46,13 @@ export function deployedTableDefinitionRoutes(ctx: MetadataContext): Route[] {
       tag,
       summary: 'List the deployed tables one may see, as they are in service',
       description: 'With their columns. Rows are read by these ids: `POST /table_data/grid`.',
-      query: { ...listParameters, branch_id: ofBranch, domain_id: ofDomain },
+      query: { ...listParameters, branch_id: ofBranch, domain_id: ofDomain, include: includeSchema },
       response: pageSchema(deployedSchema),
-      handle: async ({ call, query: { branch_id, domain_id, ...query } }) =>
-        listDeployedTableDefinitions(ctx, call, readListQuery(query, deployedFilters), { branch_id, domain_id }),
+      handle: async ({ call, query: { branch_id, domain_id, include, ...query } }) => {
+        const list = readListQuery(query, deployedFilters);
+        const page = await listDeployedTableDefinitions(ctx, call, list, { branch_id, domain_id });
+        return include === undefined ? page : withStatisticsOnPage(statistics, call, page);
+      },
     }),
     route({
       method: 'GET',
@@ -48,8 +62,12 @@ export function deployedTableDefinitionRoutes(ctx: MetadataContext): Route[] {
       description: '404 for a definition that has not been deployed.',
       extension: true,
       params: { id: idTextSchema },
+      query: { include: includeSchema },
       response: deployedSchema,
-      handle: async ({ call, params }) => getDeployedTableDefinition(ctx, call, params.id),
+      handle: async ({ call, params, query: { include } }) => {
+        const table = await getDeployedTableDefinition(ctx, call, params.id);
+        return include === undefined ? table : (await withStatistics(statistics, call, [table]))[0];
+      },
     }),
   ];
 }

@@ -49,6 +49,24 @@ export function visibleDefinitions({ everywhere, branchIds, domainIds, tableDefi
   return { OR: [{ branch_id: { in: branchIds } }, { id: { in: tableDefinitionIds } }, open] };
 }
 
+/** The values of `visibleDefinitionsSql`. */
+export const visibleValues = (reach: Reach): unknown[] => [
+  reach.everywhere,
+  reach.branchIds,
+  reach.domainIds,
+  reach.tableDefinitionIds,
+  reach.closedBranchIds,
+];
+
+/** The same as a condition in SQL on the definitions `name`; `first`: the place of its values. */
+export function visibleDefinitionsSql(name: string, first: number): string {
+  const [everywhere, branchIds, domainIds, ids, closed] = [0, 1, 2, 3, 4].map((i) => `$${first + i}`);
+  return (
+    `(${name}.branch_id = any(${branchIds}::int[]) or ${name}.id = any(${ids}::int[])` +
+    ` or (${name}.branch_id <> all(${closed}::int[]) and (${everywhere}::boolean or ${name}.domain_id = any(${domainIds}::int[]))))`
+  );
+}
+
 /**
  * Throws 403 unless the caller sees the definition; 404 about `noun` when it is on a private
  * branch.

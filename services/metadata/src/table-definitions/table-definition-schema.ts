@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { branchReferenceSchema } from '../branches/branch-schema.ts';
 import { tableRowPolicyShape } from '../branches/row-policies.ts';
 import { allowedShape } from '../rights/allowed-actions.ts';
+import { statisticsShape } from '../table-statistics/table-statistics.ts';
 
 export const definitionShape = {
   id: z.int(),
@@ -36,6 +37,7 @@ export const draftShape = {
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
   ...allowedShape,
+  ...statisticsShape,
 };
 export const draftSchema = z
   .object(draftShape)

@@ -8,7 +8,8 @@ import { columnSchema } from '../columns/column-schema.ts';
 import type { MetadataContext } from '../context.ts';
 import { resourceGroupSchema } from '../groups/resource-groups.ts';
 import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
-import { includeSchema, withAllowed, withAllowedOnPage } from '../rights/allowed-actions.ts';
+import { withAllowed, withAllowedOnPage } from '../rights/allowed-actions.ts';
+import { type StatisticsReader, withStatistics, withStatisticsOnPage } from '../table-statistics/table-statistics.ts';
 import { judgeTables } from './table-actions.ts';
 import { cloneTableDefinition } from './table-clone.ts';
 import { draftSchema, draftShape, ofBranch, ofDomain, params, query } from './table-definition-schema.ts';
@@ -36,11 +37,18 @@ const definitionDetailsSchema = z
   })
   .meta({ id: 'TableDefinitionDetails' });
 
-export function tableDefinitionRoutes(ctx: MetadataContext): Route[] {
-  return [...readable(ctx), ...ofDevelopers(ctx), ...removing(ctx), ...restoring(ctx), ...cloning(ctx)];
+export function tableDefinitionRoutes(ctx: MetadataContext, statistics: StatisticsReader): Route[] {
+  return [...readable(ctx, statistics), ...ofDevelopers(ctx), ...removing(ctx), ...restoring(ctx), ...cloning(ctx)];
 }
 
-const readable = (ctx: MetadataContext): Route[] => [
+const includeSchema = z.enum(['can', 'stats', 'can,stats']).optional().meta({
+  description:
+    'Extension: `can` adds what the caller may do with each, and why not the rest; `stats` what `GET /deployed_table_definitions` adds.',
+});
+type Include = z.infer<typeof includeSchema>;
+const wants = (include: Include, one: 'can' | 'stats') => include?.split(',').includes(one) === true;
+
+const readable = (ctx: MetadataContext, statistics: StatisticsReader): Route[] => [
   route({
     ...common,
     method: 'GET',
@@ -53,7 +61,10 @@ const readable = (ctx: MetadataContext): Route[] => [
     handle: async ({ call, query: { branch_id, domain_id, include, ...query } }) => {
       const list = readListQuery(query, definitionFilters);
       const page = await listTableDefinitions(ctx, call, list, { branch_id, domain_id });
-      return withAllowedOnPage(include, page, (items) => judgeTables(ctx, call, items));
+      const judged = wants(include, 'can')
+        ? await withAllowedOnPage('can', page, (items) => judgeTables(ctx, call, items))
+        : page;
+      return wants(include, 'stats') ? withStatisticsOnPage(statistics, call, judged) : judged;
     },
   }),
   route({
@@ -67,7 +78,10 @@ const readable = (ctx: MetadataContext): Route[] => [
     response: definitionDetailsSchema,
     handle: async ({ call, params, query: { branch_id, include } }) => {
       const definition = await getTableDefinition(ctx, call, params.id, branch_id);
-      return withAllowed(include, definition, (items) => judgeTables(ctx, call, items));
+      const judged = wants(include, 'can')
+        ? await withAllowed('can', definition, (items) => judgeTables(ctx, call, items))
+        : definition;
+      return wants(include, 'stats') ? (await withStatistics(statistics, call, [judged]))[0] : judged;
     },
   }),
 ];

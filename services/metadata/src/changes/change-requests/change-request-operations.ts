@@ -8,7 +8,13 @@ import type { MetadataContext } from '../../context.ts';
 import type { Transaction } from '../../transaction.ts';
 import type { MailContents } from '../approval-mails.ts';
 import { maxTables } from '../approval-mails.ts';
-import { type ChangeRequestState, changeRequestMachine, type Phase, phases } from './change-request-states.ts';
+import {
+  type ChangeRequestState,
+  changeRequestMachine,
+  changeRequestStates,
+  type Phase,
+  phases,
+} from './change-request-states.ts';
 
 /** What data counts of a change request. */
 export type Summary = ChangeRequestSummary__Output;
@@ -138,3 +144,22 @@ function unlessRefused(error: unknown): void {
 /** True once no step can be taken any more. */
 export const hasEnded = (status: string): boolean =>
   !Object.values(changeRequestMachine.transitions).some(({ from }) => (from as readonly string[]).includes(status));
+
+const openStates = changeRequestStates.filter((status) => !hasEnded(status));
+
+/**
+ * How many requests of the account that have not ended concern each table; of drafts their tables
+ * as they were last read.
+ */
+export async function countOpenByTable(
+  ctx: Pick<MetadataContext, 'prisma'>,
+  { accountId }: RpcCaller,
+  tableIds: number[],
+): Promise<Map<number, number>> {
+  const { rows } = await prismaSql(ctx.prisma)(
+    `select t.table_definition_id as id, count(*)::int as open from change_request_table t join change_request r on r.id = t.change_request_id
+     where r.account_id = $1::int and t.table_definition_id = any($2::int[]) and r.status = any($3::text[]) group by 1`,
+    [accountId, tableIds, openStates],
+  );
+  return new Map((rows as { id: number; open: number }[]).map(({ id, open }) => [id, open]));
+}
