@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { readJson } from '@almanac/embedded/home';
 import { signal } from '@almanac/embedded/processes';
 import { endProcessesIn } from '@almanac/testkit/processes/run-processes';
+import { compiledCode } from '@almanac/testkit/processes/service-process';
 
 const root = resolve(import.meta.dirname, '..');
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
@@ -141,7 +142,12 @@ function runJest(name: string, folder: string, outputFile: string, args: string[
   return new Promise((done) => {
     const jestProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', jest, ...args], {
       cwd: root,
-      env: { ...process.env, NODE_OPTIONS: '--disable-warning=ExperimentalWarning', TMPDIR: folder },
+      env: {
+        ...process.env,
+        NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
+        NODE_COMPILE_CACHE: compiledCode(),
+        TMPDIR: folder,
+      },
       // Its own process group: Ctrl-C reaches this process alone, which ends everything in order.
       detached: process.platform !== 'win32',
       stdio: ['inherit', 'ignore', 'inherit'], // the report goes to its file, Jest's output to stderr

@@ -1,10 +1,16 @@
 // Concurrent calls of every service behind the gateway, while something is done to the system: no
 // call may be refused, no acknowledged write may be missing, and none may be there twice.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import { type DeployedTable, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
 
 const lanes = 2;
+/**
+ * Between the rounds of a lane: calls enough for every moment of a change, and connections that rest
+ * in between, while the processor is left to what starts.
+ */
+const restMs = 100;
 
 export type EverydayWork = {
   /**
@@ -25,7 +31,7 @@ export async function givenEverydayWork(api: Api): Promise<EverydayWork> {
       const work: Work = { refused: [], calls: 0, written: [], domains: [], changed: new Set() };
       let isOver = false;
       const running = Array.from({ length: lanes }, async () => {
-        while (!isOver) await doOne(api, table, work);
+        for (; !isOver; await sleep(restMs)) await doOne(api, table, work);
       });
       try {
         // Some calls before the change, and some after it.

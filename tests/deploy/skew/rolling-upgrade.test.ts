@@ -29,10 +29,7 @@ beforeAll(async () => {
   Object.assign(process.env, fleet.env);
   work = await givenEverydayWork(await (await givenAccount({ plan: 'enterprise' })).person());
 }, startWithinMs);
-afterAll(async () => {
-  await fleet?.stop();
-  code?.remove();
-});
+afterAll(() => fleet?.stop());
 
 it('the page about upgrades names every service once', () => {
   expect(order.toSorted()).toEqual(fleetServices.toSorted());

@@ -32,10 +32,7 @@ beforeAll(async () => {
   fleet = await startFleet({ drainSeconds: 0, instances: 1 });
   Object.assign(process.env, fleet.env);
 }, startWithinMs);
-afterAll(async () => {
-  await fleet?.stop();
-  code?.remove();
-});
+afterAll(() => fleet?.stop());
 
 describe.each(fleetServices.map((name) => [name]))('%s of the last release beside the rest of this code', (name) => {
   beforeAll(async () => {

@@ -3,6 +3,7 @@
 // grpc-js and Prisma again for every file. jest-circus runs the tests: time limits, hooks, `-t` and
 // the text of failures are Jest's. Setup files export a function, which is called for each test
 // file.
+import { flushCompileCache } from 'node:module';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
@@ -46,6 +47,7 @@ export default async function runTestFile(
   try {
     for (const file of config.setupFilesAfterEnv) await (await load(file)).default();
     await load(path);
+    flushCompileCache(); // a killed worker or service writes none
     const { testResults, unhandledErrors } = await circus.run();
     await nextTurn(); // Node reports a rejection at the end of its turn
     const errors = [...unhandledErrors, ...rejections.values(), ...(await findLeftOpen(open))] as (Error | string)[];

@@ -1,12 +1,15 @@
 // Runs a service as a separate process, which a test can kill.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { endProcess } from './end-process.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
 // Twelve at once on a busy machine have taken more than two minutes.
 const readyWithinMs = 240_000;
+
+/** Where the tests keep the compiled code of this root: stripping types takes a start a second. */
+export const compiledCode = (from = root) => join(from, 'node_modules/.cache/almanac-tests');
 
 /**
  * Starts the service with these environment variables only; then wait with `untilReady`. `from`:
@@ -15,7 +18,7 @@ const readyWithinMs = 240_000;
 export function spawnService(service: string, env: Record<string, string | undefined>, from = root): ChildProcess {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `services/${service}/src/main.ts`], {
     cwd: from,
-    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...env },
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, NODE_COMPILE_CACHE: compiledCode(from), ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }

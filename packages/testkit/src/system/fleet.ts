@@ -79,7 +79,6 @@ export async function startFleet({ drainSeconds, instances = 2, from }: Options)
       ALMANAC_BUS_URL: databaseUrl('bus'),
       ALMANAC_LOG_LEVEL: 'error',
       ALMANAC_DRAIN_SECONDS: String(drainSeconds),
-      NODE_COMPILE_CACHE: join(folder, 'cache'),
       ALMANAC_LOOP_DELAY_MS: '60000',
       NODE_ENV: 'test',
       IDENTITY_PASSWORD_MEMORY_KIB: '8',

@@ -28,28 +28,26 @@ export function readReleases(): Record<string, Release> {
 export type ReleasedCode = {
   /** The folder with the code of the service's last release, ready to run. */
   rootOf(service: string): string;
-  remove(): void;
 };
+
+let released: Promise<ReleasedCode> | undefined;
 
 /**
  * Extracts the last releases of all services from git, each commit once, and generates their code.
- * An error says what to do when git lacks a commit.
+ * The files of a run share it; its end removes it. An error says what to do when git lacks a commit.
  */
-export async function givenReleasedCode(): Promise<ReleasedCode> {
+export function givenReleasedCode(): Promise<ReleasedCode> {
+  released ??= extractReleases();
+  return released;
+}
+
+async function extractReleases(): Promise<ReleasedCode> {
   const releases = readReleases();
   const folder = mkdtempSync(join(tmpdir(), 'almanac-released-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    const commits = new Set(Object.values(releases).map(({ commit }) => commit));
-    for (const commit of commits) await extractRelease(commit, join(folder, commit));
-  } catch (error) {
-    remove();
-    throw error;
-  }
-  return {
-    rootOf: (service) => join(folder, (releases[service] as Release).commit),
-    remove,
-  };
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const commits = new Set(Object.values(releases).map(({ commit }) => commit));
+  for (const commit of commits) await extractRelease(commit, join(folder, commit));
+  return { rootOf: (service) => join(folder, (releases[service] as Release).commit) };
 }
 
 async function extractRelease(commit: string, tree: string): Promise<void> {

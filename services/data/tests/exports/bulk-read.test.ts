@@ -42,7 +42,7 @@ describe('a full read', () => {
 
   describe('of a large table', () => {
     const table = 3;
-    const count = 60_000;
+    const count = 20_000;
     const ids = (text: string) => lines(text).map((line) => Number(line.split(',')[0]));
     let [first, last] = [0, 0];
 

@@ -2,7 +2,7 @@
 // The books reach the allowance and no more. A killed gateway loses at most the calls it served
 // since its last report.
 //
-// ALMANAC_TEST_METERING_RUNS: how many runs (default 4; billing, a and b are killed in turn).
+// ALMANAC_TEST_METERING_RUNS: how many runs (default 3; billing, a and b are killed in turn).
 // ALMANAC_TEST_METERING_SEED: repeats the runs of a failure.
 import type { ChildProcess } from 'node:child_process';
 import { createContextSigner } from '@almanac/service-kit/caller/call-context';
@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres
 import { endService, spawnService, untilReady } from '@almanac/testkit/processes/service-process';
 import { useNeighbours } from '../neighbours.ts';
 
-const runs = Number(process.env.ALMANAC_TEST_METERING_RUNS ?? 4);
+const runs = Number(process.env.ALMANAC_TEST_METERING_RUNS ?? 3);
 const seed = Number(process.env.ALMANAC_TEST_METERING_SEED ?? Date.now() % 1_000_000);
 const callsARun = 200;
 const withinMs = 240_000;

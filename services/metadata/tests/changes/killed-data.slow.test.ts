@@ -12,7 +12,7 @@ import { type DyingData, startDyingData } from '../real-data.ts';
 
 const seed = Number(process.env.KILLED_STEPS_SEED ?? Date.now() % 1_000_000);
 const everyStep = process.env.KILLED_STEPS === 'all';
-const maxOthers = 3;
+const maxOthers = 1;
 const rowCount = 20;
 
 let data: DyingData;

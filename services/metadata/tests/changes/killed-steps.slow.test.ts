@@ -15,7 +15,7 @@ import { givenWork, type Work } from '../promotion-given.ts';
 
 const seed = Number(process.env.KILLED_STEPS_SEED ?? Date.now() % 1_000_000);
 const everyStep = process.env.KILLED_STEPS === 'all';
-const maxOthers = 3;
+const maxOthers = 1;
 // On a busy machine each of some forty steps takes most of a minute.
 const limitMs = everyStep ? 3_600_000 : 900_000;
 
