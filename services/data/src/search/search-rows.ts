@@ -1,4 +1,4 @@
-// Finds rows by a text in all tables of a branch that the caller may view, while somebody types. It
+// Finds rows by a text in all tables of a branch that the caller may view, as fast as people type. It
 // is bounded in every way: how many tables, how large the scanned ones, how long it takes. Tables
 // are searched one after the other over one connection, so that what was found before the time was
 // over is answered.
