@@ -135,7 +135,7 @@ describe('a search', () => {
 
   it('takes the metacharacters of patterns literally', async () => {
     await givenTable(account, 'Rates 10% off');
-    await givenTable(account, 'Rates 10 off');
+    await givenTable(account, 'Rates 10x off');
     await admin.post('/branches', { name: 'a_b' });
     await admin.post('/branches', { name: 'axb' });
     await admin.post('/change_requests', { branch_id: account.mainId, title: '100 rows' });

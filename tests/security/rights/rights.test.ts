@@ -94,7 +94,9 @@ function describeAnswer({ status, body }: Answer, probe: Probe, at: World & Offi
   if (status === 401) return `401${/authorization code flow/.test(error ?? '') ? ', takes a person' : ` ${error}`}`;
   const items = data ?? tables;
   if (!probe.shows || !items) return String(status);
-  return items.some(({ id, table_definition_id }) => (id ?? table_definition_id) === probe.shows?.(at)) ? `${status}, shown` : `${status}, not shown`;
+  return items.some(({ id, table_definition_id }) => (id ?? table_definition_id) === probe.shows?.(at))
+    ? `${status}, shown`
+    : `${status}, not shown`;
 }
 
 function describeExpected(cell: Cell, isAllowed: boolean, { list }: Case, probe: Probe): string {

@@ -1,5 +1,4 @@
-// The text of a search over many things at once, as a palette of commands sends it while somebody
-// types.
+// The text of a search over many things at once, as a palette of commands sends it with each key.
 import { z } from 'zod';
 import { ServiceError, validationFailed } from '../errors.ts';
 import { limits } from '../limits.ts';

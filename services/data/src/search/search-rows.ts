@@ -1,7 +1,7 @@
-// Finds rows by a text in all tables of a branch that the caller may view, while somebody types. It
-// is bounded in every way: how many tables, how large the scanned ones, how long it takes. Tables
-// are searched one after the other over one connection, so that what was found before the time was
-// over is answered.
+// Finds rows by a text in all tables of a branch that the caller may view, as fast as people type.
+// It is bounded in every way: how many tables, how large the scanned ones, how long it takes.
+// Tables are searched one after the other over one connection, so that what was found before the
+// time was over is answered.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';

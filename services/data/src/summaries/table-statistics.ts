@@ -84,10 +84,12 @@ function changer({ changed_by: changedBy }: TableFacts) {
 async function findCount({ pools, pages: { counts } }: Access, table: DeployedTable): Promise<number | undefined> {
   const key = matchKey(liveRows);
   for (const form of [table, exactForm(table)]) {
-    const counting = counts.plan(form, key);
-    if (!counting.known) continue;
-    const [counted] = await run<Counted>(pools.rows, recountSql(form, counting));
-    if (counted && counts.learn(form, key, counting, counted)) return counted.c;
+    // A count that proves wrong is corrected or evicted, so the next plan is another one.
+    for (let counting = counts.plan(form, key); counting.known; counting = counts.plan(form, key)) {
+      const [counted] = await run<Counted>(pools.rows, recountSql(form, counting));
+      if (!counted) break;
+      if (counts.learn(form, key, counting, counted)) return counted.c;
+    }
   }
   return undefined;
 }

@@ -174,8 +174,8 @@ describe('what a search finds', () => {
     expect(await codesOf('secret')).toEqual({ [open]: ['SECRET-1'], [closed]: ['SECRET-2'] });
     expect(await codesOf('secret', as(21))).toEqual({ [open]: ['SECRET-1'] });
     expect(await codesOf('secret', as(22))).toEqual({ [closed]: ['SECRET-2'] });
-    for (const nobody of [as(23), as(24), net.as({ accountId: 2 })])
-      expect(await found('secret', nobody)).toEqual({ tables: [], truncated: false });
+    for (const outsider of [as(23), as(24), net.as({ accountId: 2 })])
+      expect(await found('secret', outsider)).toEqual({ tables: [], truncated: false });
     expect(await codesOf('secret', net.call, own + 1_000)).toEqual({});
   });
 
