@@ -83,7 +83,7 @@ export async function mergeRows(
 }
 
 /** What data counts of the rows that merging a table would change. */
-export type RowSummary = MergeSummary__Output;
+type RowSummary = MergeSummary__Output;
 
 export const rowRevisionsOf = (summaries: RowSummary[]): RowRevisions =>
   summaries
