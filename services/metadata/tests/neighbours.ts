@@ -275,7 +275,11 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
     },
     ReadMergedRows: async function* (_call, request) {
       state.windows.push(request);
-      const rows = request.pairs.map(({ source_table_id: id }) => ({ id, kind: 'update' }));
+      const rows = request.pairs.map(({ source_table_id, target_table_id }) => ({
+        ...{ id: source_table_id, table_definition_id: source_table_id, target_table_definition_id: target_table_id },
+        ...{ kind: 'update', key: { code: 'A' }, changed_columns: ['name'], conflict: null },
+        ...{ base: { name: 'n' }, source: { name: 'm' }, target: { name: 'n' } },
+      }));
       const counts = { kinds: { create: 0, update: rows.length, delete: 0 }, with_conflict: 0 };
       yield { chunk: Buffer.from(JSON.stringify({ rows, rowCount: rows.length, counts })) };
     },

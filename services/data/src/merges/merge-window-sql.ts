@@ -12,7 +12,7 @@ import { isConflictSql, mergedRowsSql } from './merge-relation-sql.ts';
 import { kindCountsSql, kindSql, type MergeKind } from './merge-summary.ts';
 
 /** Which rows of a table. `conflict`: with one, or without. */
-export type MergeWindow = {
+type MergeWindow = {
   kind?: MergeKind | undefined;
   conflict?: boolean | undefined;
   offset: number;

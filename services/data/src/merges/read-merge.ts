@@ -40,7 +40,7 @@ export function summarizeMerge(
 }
 
 /** `kind` empty: all; `conflict` undefined: with and without. */
-export type MergedRowsRequest = {
+type MergedRowsRequest = {
   pairs: MergePair[];
   kind: string;
   conflict?: boolean | undefined;

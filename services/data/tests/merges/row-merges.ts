@@ -105,7 +105,7 @@ export async function edit(net: DataNet, table: number, edits: Edits): Promise<v
 const pairsOf = (pairs: [source: number, target: number][]) =>
   pairs.map(([source_table_id, target_table_id]) => ({ source_table_id, target_table_id }));
 
-export type Summary = { source_table_id: number; revision: string };
+type Summary = { source_table_id: number; revision: string };
 
 /** What a merge of these tables would do, and its revision. */
 export async function summarize(net: DataNet, pairs: [source: number, target: number][]) {

@@ -16,7 +16,7 @@ import type { StoredPromotion } from './promotions.ts';
 
 const mergeDeadlineMs = 5 * 60_000;
 /** The rows of a million differences take longer than an ordinary answer. */
-const readDeadlineMs = 25_000;
+const readDeadlineMs = 15_000;
 // A refusal lists fewer conflicts than a rehearsal.
 const maxListedConflicts = 100;
 
@@ -83,7 +83,7 @@ export async function mergeRows(
 }
 
 /** What data counts of the rows that merging a table would change. */
-export type RowSummary = MergeSummary__Output;
+type RowSummary = MergeSummary__Output;
 
 export const rowRevisionsOf = (summaries: RowSummary[]): RowRevisions =>
   summaries

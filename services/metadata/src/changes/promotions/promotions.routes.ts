@@ -20,9 +20,8 @@ import { violationSchema } from '../table-diff.ts';
 import { conflictNameShape, conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
 import { resolutions } from './comparison/table-merge.ts';
 import { answerPromoted, promote } from './promote.ts';
-import { listPromotedRows } from './promoted-rows.ts';
 import { createPromotion } from './promotion-proposal.ts';
-import { rehearsePromotion } from './promotion-rehearsal.ts';
+import { listPromotedRows, rehearsePromotion } from './promotion-rehearsal.ts';
 import { judgePromotions } from './promotion-rights.ts';
 import {
   mergedRowsSchema,
