@@ -121,7 +121,7 @@ async function nameOf(client: Client, table: number): Promise<string> {
   return rows[0].name;
 }
 
-// Of processes that answer calls; another service may have used PostgreSQL meanwhile.
+// Of the processes that answer calls; other services use PostgreSQL at the same time.
 function cpuOfBoth({ processes }: Product): number {
   const { data, postgres } = processes as { data: number; postgres: number };
   return (ownCpuOf(data) ?? 0) + cpuOf(postgres);

@@ -91,8 +91,8 @@ export const concernsOthersSql =
   };
 
 /**
- * Those operations `among` which a request has on a table, as a relation `a` for `operationsSql`. A broken value is
- * not among the cells; the problem that it has says so.
+ * Those operations `among` which a request has on a table, as a relation `a` for `operationsSql`.
+ * A broken value is not among the cells; the problem that it has says so.
  */
 export function storedSql(
   table: DeployedTable,

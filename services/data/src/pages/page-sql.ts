@@ -233,8 +233,8 @@ export function listSql(
 export type PageNumbers = { page: number; perPage: number };
 
 /**
- * The end of the body of a list: `meta`, of `total` items in all. In brackets, for each `||` copies the
- * text before it.
+ * The end of the body of a list: `meta`, of `total` items in all. In brackets, for each `||` copies
+ * the text before it.
  */
 export function metaSql({ page, perPage }: PageNumbers, bind: Bind, total = 'c'): string {
   const size = bind(perPage, 'int');

@@ -211,32 +211,36 @@ describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
   ['a promotion with rows', promotingRows, undefined],
   ['a change request', applying, undefined],
 ])('%s', (_name, given, beforeApply) => {
-  it('ends complete wherever metadata was killed, and the same request again gets the same answer', async () => {
-    const start = () => startDyingProcess(metadata, beforeApply);
-    const steps = await using(await start(), async (process) => {
-      const saga = await given();
-      const answer = await process.ask(saga.request, Number.POSITIVE_INFINITY);
-      expect(answer).toMatchObject({ status: saga.status });
-      await expectSameAnswers(saga);
-      return [...process.steps];
-    });
-    expect(steps.filter((step) => step === 'after COMMIT').length).toBeGreaterThan(0);
-    let kills = 0;
-    for (const place of choose(steps))
-      await using(await start(), async (process) => {
+  it(
+    'ends complete wherever metadata was killed, and the same request again gets the same answer',
+    async () => {
+      const start = () => startDyingProcess(metadata, beforeApply);
+      const steps = await using(await start(), async (process) => {
         const saga = await given();
-        const answer = await process.ask(saga.request, place);
-        // A retried transaction has its steps twice: then the process is killed at another one, or
-        // gets the answer.
-        if (answer === 'killed') kills += 1;
-        else expect(answer).toMatchObject({ status: saga.status });
-        await metadata.pool.query(`update deployment set lease_until = now() where status = 'deploying'`);
-        await metadata.pool.query(`update promotion set lease_until = now() where status = 'promoting'`);
-        await metadata.pool.query(`update change_request set lease_until = now() where status = 'applying'`);
+        const answer = await process.ask(saga.request, Number.POSITIVE_INFINITY);
+        expect(answer).toMatchObject({ status: saga.status });
         await expectSameAnswers(saga);
+        return [...process.steps];
       });
-    expect(kills).toBeGreaterThan(1);
-  }, limitMs);
+      expect(steps.filter((step) => step === 'after COMMIT').length).toBeGreaterThan(0);
+      let kills = 0;
+      for (const place of choose(steps))
+        await using(await start(), async (process) => {
+          const saga = await given();
+          const answer = await process.ask(saga.request, place);
+          // A retried transaction has its steps twice: then the process is killed at another one, or
+          // gets the answer.
+          if (answer === 'killed') kills += 1;
+          else expect(answer).toMatchObject({ status: saga.status });
+          await metadata.pool.query(`update deployment set lease_until = now() where status = 'deploying'`);
+          await metadata.pool.query(`update promotion set lease_until = now() where status = 'promoting'`);
+          await metadata.pool.query(`update change_request set lease_until = now() where status = 'applying'`);
+          await expectSameAnswers(saga);
+        });
+      expect(kills).toBeGreaterThan(1);
+    },
+    limitMs,
+  );
 });
 
 it('a bus that breaks in the middle stops neither, and gets the events of both when it is back', async () => {
