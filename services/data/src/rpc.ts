@@ -149,7 +149,7 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     OpenChangeRequest: async (call, { load_id, ...request }, signal) => {
       await clusters.placeNew(call.accountId);
       if (load_id === undefined) return at(call, (ctx) => openChangeRequest(ctx, call, request));
-      const open = (ctx: DataContext) => openProposedLoad(ctx, call, { ...request, load_id });
+      const open = (ctx: DataContext) => openProposedLoad(ctx, call, { ...request, load_id }, signal);
       return at(call, (ctx) => ctx.limiters.work.run(call.accountId, signal, () => open(ctx)));
     },
     SetChangeRequestPhase: (call, request) => at(call, (ctx) => setPhase(ctx, call, request)),

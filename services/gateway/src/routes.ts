@@ -140,6 +140,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /imports/{id}/tables': {},
     'PUT /imports/{id}/tables/{tid}/file': { upload: true },
     'GET /imports/{id}/tables/{tid}/changes': {},
+    'POST /imports/{id}/tables/{tid}/apply': {},
     'POST /imports/{id}/upload_complete': {},
     'POST /imports/{id}/complete': {},
     'POST /imports/{id}/cancel': {},

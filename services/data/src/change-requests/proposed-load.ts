@@ -31,6 +31,7 @@ export async function openProposedLoad(
   access: Access,
   call: CallContext,
   { load_id: loadId, ...request }: NewChangeRequest & { load_id: string },
+  signal: AbortSignal,
 ): Promise<ChangeRequestSummary> {
   const dryRun = await openDryRun(access, call, { loadId });
   requireSomeRows(dryRun);
@@ -38,7 +39,12 @@ export async function openProposedLoad(
     await requireRightOn(access, call, 'edit', table);
     requireSameBranch(request, table);
     try {
-      return await withTransaction(access.pools.rows, (sql) => store(sql, call, { table, dryRun, request }));
+      return await withTransaction(access.pools.rows, async (sql) => {
+        const summary = await store(sql, call, { table, dryRun, request });
+        // The request is not made when its caller no longer waits.
+        signal.throwIfAborted();
+        return summary;
+      });
     } catch (error) {
       if (error instanceof TableChanged) return stale;
       throw error;

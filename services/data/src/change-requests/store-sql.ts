@@ -44,7 +44,12 @@ export function storeSql(table: DeployedTable, operations: NewOperation[], place
   const lineages = new Set(operations.flatMap(({ cells }) => Object.keys(cells).map(Number)));
   const named = [...lineages].map((lineage) => getColumn(table.structure, lineage));
   const relation = `jsonb_to_recordset(${given}) as g(${givenShape})`;
-  return { text: storeGivenSql(table, { relation, named }, place, values.bind), values: values.list };
+  const cells = storedCellsSql(
+    named,
+    (column) => `(${cellSql('g.cells', column)})`,
+    (key) => `g.cells ? ${key}`,
+  );
+  return { text: storeGivenSql(table, { relation, named, cells }, place, values.bind), values: values.list };
 }
 
 /** Stores what a dry run would do to rows, in their order; as above. */
@@ -55,15 +60,20 @@ export function storeDryRunSql(table: DeployedTable, dryRun: DryRunReading, plac
     `(select id::int as place, kind, svc_sk, version, cells, null::bigint as replaces, false as merges, '[]'::jsonb as problems` +
     ` from ${relation} kept) g`;
   const named = table.structure.columns;
-  return { text: storeGivenSql(table, { relation: given, named }, place, values.bind), values: values.list };
+  // They are kept in the form in which operations are stored.
+  const shape = { relation: given, named, cells: 'g.cells' };
+  return { text: storeGivenSql(table, shape, place, values.bind), values: values.list };
 }
 
-/** `relation`: `g` of the shape given; `named`: the columns that its cells may name. */
-type Given = { relation: string; named: readonly Column[] };
+/**
+ * `relation`: `g` of the shape given; `named`: the columns that its cells may name; `cells`: what
+ * is stored of them.
+ */
+type Given = { relation: string; named: readonly Column[]; cells: string };
 
 function storeGivenSql(
   table: DeployedTable,
-  { relation, named }: Given,
+  { relation, named, cells }: Given,
   { changeRequestId, actor }: Place,
   bind: Bind,
 ): string {
@@ -71,11 +81,6 @@ function storeGivenSql(
   const request = bind(changeRequestId, 'int');
   const definition = bind(table.table_definition_id, 'int');
   const by = bind(actor, 'text');
-  const cells = storedCellsSql(
-    named,
-    (column) => `(${cellSql('g.cells', column)})`,
-    (key) => `g.cells ? ${key}`,
-  );
   const key = keyColumns(table.structure);
   const based = [...new Set<Column>([...key, ...named])];
   const keys = key.map(({ lineage_id }) => String(lineage_id));
