@@ -39,7 +39,10 @@ describe('a call', () => {
   });
 
   it('keeps each session to its own account', async () => {
-    const [own, other] = [givenBrowser(identity, gateway, { account_id: 4 }), givenBrowser(identity, gateway, { account_id: 5 })];
+    const [own, other] = [
+      givenBrowser(identity, gateway, { account_id: 4 }),
+      givenBrowser(identity, gateway, { account_id: 5 }),
+    ];
     await Promise.all([own, other, own, other].map((browser) => browser.call('/api/v1/domains')));
     const accounts = services.reached.map(({ headers }) => decodeJwt(String(headers[contextHeader])).account);
     expect(accounts.toSorted()).toEqual([4, 4, 5, 5]);
@@ -80,7 +83,9 @@ describe('the end of a session', () => {
   it('stops its calls with the event, and no others', async () => {
     const bus = await connectBus('identity');
     const [browser, other] = [givenBrowser(identity, gateway), givenBrowser(identity, gateway)];
-    expect(await statuses(Promise.all([browser, other].map((each) => each.call('/api/v1/domains'))))).toEqual([200, 200]);
+    expect(await statuses(Promise.all([browser, other].map((each) => each.call('/api/v1/domains'))))).toEqual([
+      200, 200,
+    ]);
     await announce(bus, 'identity.token.revoked', revocationOf('token', `session:${browser.session.id}`));
     await eventually(async () => expect((await browser.call('/api/v1/domains')).status).toBe(401));
     expect((await other.call('/api/v1/domains')).status).toBe(200);
@@ -88,11 +93,15 @@ describe('the end of a session', () => {
 
   it('comes with the deletion of its user and its account, too', async () => {
     const bus = await connectBus('identity');
-    const [ofUser, ofAccount] = [{ user_id: 901 }, { account_id: 902 }].map((facts) => givenBrowser(identity, gateway, facts));
+    const [ofUser, ofAccount] = [{ user_id: 901 }, { account_id: 902 }].map((facts) =>
+      givenBrowser(identity, gateway, facts),
+    );
     await announce(bus, 'identity.token.revoked', revocationOf('user', '901'));
     await announce(bus, 'identity.token.revoked', revocationOf('account', '902'));
     await eventually(async () => {
-      const answers = Promise.all([ofUser, ofAccount].map((each) => each?.call('/api/v1/domains') as Promise<Response>));
+      const answers = Promise.all(
+        [ofUser, ofAccount].map((each) => each?.call('/api/v1/domains') as Promise<Response>),
+      );
       expect(await statuses(answers)).toEqual([401, 401]);
     });
   });

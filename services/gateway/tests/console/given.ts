@@ -20,11 +20,7 @@ const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 export const asConsole = { 'x-almanac-console': '1', 'sec-fetch-site': 'same-origin' };
 
 /** A browser in which a user is logged in. */
-export function givenBrowser(
-  identity: FakeIdentity,
-  gateway: TestGateway,
-  facts: Partial<FakeSession> = {},
-): Browser {
+export function givenBrowser(identity: FakeIdentity, gateway: TestGateway, facts: Partial<FakeSession> = {}): Browser {
   made += 1;
   const id = randomBytes(32).toString('base64url');
   const session: FakeSession = {

@@ -14,7 +14,11 @@ it('are forwarded without credentials', async () => {
   const { cookie } = givenBrowser(identity, gateway);
   for (const path of ['/console/', '/console/tables/7', '/console/assets/app-1.js'])
     expect((await get(path, { cookie, authorization: 'Bearer x' })).status).toBe(200);
-  expect(services.reached.map(({ url }) => url)).toEqual(['/console/', '/console/tables/7', '/console/assets/app-1.js']);
+  expect(services.reached.map(({ url }) => url)).toEqual([
+    '/console/',
+    '/console/tables/7',
+    '/console/assets/app-1.js',
+  ]);
   for (const { headers } of services.reached)
     expect([headers.cookie, headers.authorization]).toEqual([undefined, undefined]);
 });

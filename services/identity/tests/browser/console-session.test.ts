@@ -136,7 +136,10 @@ describe('the end of a session', () => {
   it.each<[string, (browser: Browser, id: number) => Promise<unknown>]>([
     ['the log-out', (browser) => call(browser, 'DELETE')],
     ['the list of sessions', (_, id) => asUser(id)('DELETE', '/me/sessions')],
-    ['the suspension of the user', (_, id) => account.admin('PATCH', `/users/${id}`, { user: { status: 'suspended' } })],
+    [
+      'the suspension of the user',
+      (_, id) => account.admin('PATCH', `/users/${id}`, { user: { status: 'suspended' } }),
+    ],
     [
       'a new password',
       (_, id) => account.admin('PATCH', `/users/${id}`, { user: { password: 'battery horse correct' } }),
