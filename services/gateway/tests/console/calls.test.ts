@@ -79,6 +79,17 @@ it('leaves cookies of the API alone', async () => {
   expect([answer.status, services.reached]).toEqual([401, []]);
 });
 
+it.each(apiRoutes.map(({ method, path }) => [`${method} ${path}`, method, path.replaceAll(/\{\w+\}/g, '7')]))(
+  'is refused on every route without its header and without a session: %s',
+  async (_name, method, path) => {
+    const { call, forget } = givenBrowser(identity, gateway);
+    forget();
+    const ask = (headers: Record<string, string>) => call(`/api/v1${path}`, { method, headers });
+    expect([(await ask({ 'x-almanac-console': '' })).status, (await ask({})).status]).toEqual([403, 401]);
+    expect(services.reached).toEqual([]);
+  },
+);
+
 describe('the end of a session', () => {
   it('stops its calls with the event, and no others', async () => {
     const bus = await connectBus('identity');
