@@ -5,7 +5,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { brokerDefinitions } from './broker-users.js';
 
-const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'];
+const storing = ['identity', 'metadata', 'data', 'jobs', 'billing'];
+const services = ['gateway', ...storing, 'console'];
 const keys = [...services, 'operator'].map((kid) => ({
   ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }),
   kid,
@@ -26,11 +27,7 @@ const lines = {
   ),
   IDENTITY_KEY_ENCRYPTION_KEY: password(32),
   POSTGRES_PASSWORD: password(),
-  ...Object.fromEntries(
-    services
-      .filter((name) => name !== 'gateway')
-      .map((name) => [`${name.toUpperCase()}_DATABASE_PASSWORD`, password()]),
-  ),
+  ...Object.fromEntries(storing.map((name) => [`${name.toUpperCase()}_DATABASE_PASSWORD`, password()])),
   ...Object.fromEntries(services.map((name) => [`${name.toUpperCase()}_BUS_PASSWORD`, busPasswords[name]])),
   RABBITMQ_DEFINITIONS: JSON.stringify(brokerDefinitions(busPasswords)), // the hashes of those
   RABBITMQ_COOKIE: password(),

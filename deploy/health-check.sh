@@ -2,7 +2,7 @@
 # Checks that this container's service is alive, for Docker and Compose. Kubernetes has
 # its own probes. It doesn't use Node, whose start would cost more than the check.
 set -euo pipefail
-names=(gateway identity metadata data jobs billing)
+names=(gateway identity metadata data jobs billing console)
 for number in "${!names[@]}"; do
   [ "${names[$number]}" != "$ALMANAC_SERVICE" ] || port=$((8080 + number))
 done

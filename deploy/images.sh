@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the images of the six services and of the operators' command line, and prints their sizes.
+# Builds the images of the seven services and of the operators' command line, and prints their sizes.
 #   deploy/images.sh                  on the base image of deploy/Dockerfile
 #   BASE_IMAGE=… deploy/images.sh     on another one
 #   PREFIX=registry.example.com/almanac/ deploy/images.sh data jobs   some, with other names
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 docker=${DOCKER:-docker}
 prefix=${PREFIX:-almanac/}
 images=("$@")
-[ $# -gt 0 ] || images=(gateway identity metadata data jobs billing operator)
+[ $# -gt 0 ] || images=(gateway identity metadata data jobs billing console operator)
 
 # The operators' command line has the version of the repository.
 version_of() {

@@ -55,7 +55,7 @@ if (!existsSync(authority.key)) {
   renameSync(`${authority.key}.new`, authority.key); // last: with the key the authority is there
 }
 
-const names = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'operator'];
+const names = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console', 'operator'];
 const items = names.map((name) => {
   const extensions = [
     `subjectAltName=DNS:${name}`,

@@ -59,6 +59,7 @@ const secrets = {
     ...only('JOBS_SMTP_URL', 'JOBS_MAIL_FROM'),
   },
   'almanac-billing': { ...own('billing'), ...database('billing'), ...only('BILLING_WEBHOOK_SECRETS') },
+  'almanac-console': own('console'),
   'almanac-operator': { ALMANAC_OPERATOR_KEY: need('ALMANAC_OPERATOR_KEY') },
   // The servers of the overlay `local`.
   ...(!said.IDENTITY_DATABASE_URL && {

@@ -11,7 +11,7 @@ import { seedDemo } from './demo-account.ts';
 
 const help = `Usage: npm start [-- --no-demo]
 
-Starts Almanac on this machine: PostgreSQL and the six services. Stop it with Ctrl-C.
+Starts Almanac on this machine: PostgreSQL and the seven services. Stop it with Ctrl-C.
 
   --no-demo   without the demo account and its reference data
 

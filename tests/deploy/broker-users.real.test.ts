@@ -9,7 +9,7 @@ import { anyPayload, startBus } from '@almanac/testkit/messaging/bus';
 import amqp from 'amqplib';
 import { type OwnBroker, startOwnBroker } from '../support/own-broker.ts';
 
-const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'];
+const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console'];
 const made = Object.fromEntries(
   execFileSync(process.execPath, [resolve(import.meta.dirname, '../../deploy/compose-env.js')], { encoding: 'utf8' })
     .trimEnd()

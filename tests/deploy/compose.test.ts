@@ -156,7 +156,7 @@ describe('one host with Compose', () => {
   it('is upgraded in steps, and keeps its data when everything is stopped and started', async () => {
     await run(shown('upgrade.md', 'almanac run --rm --no-deps data node src/main.ts migrate'));
     await run(
-      `${shown('upgrade.md', 'almanac up --detach --wait --no-deps identity billing data metadata jobs')} --force-recreate`,
+      `${shown('upgrade.md', 'almanac up --detach --wait --no-deps identity billing data metadata jobs console')} --force-recreate`,
     );
     await run(`${shown('upgrade.md', 'almanac up --detach --wait --no-deps gateway')} --force-recreate`);
     expect(await codes(await signIn())).toEqual(['A', 'B']);

@@ -32,7 +32,7 @@ describe('deploy/compose.yaml', () => {
     const page = read('docs/how-to/configure.md');
     const services = compose.slice(0, compose.indexOf('  operator:'));
     const given = [...services.matchAll(/^ {2,6}([A-Z]+_[A-Z_]+): /gm)].map((match) => match[1] as string);
-    const general = /^(GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING)_(HOST|RPC|URL|DATABASE_URL|CONTEXT_KEY)$/;
+    const general = /^(GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING|CONSOLE)_(HOST|RPC|URL|DATABASE_URL|CONTEXT_KEY)$/;
     expect(given.length).toBeGreaterThan(25);
     expect(given.filter((name) => !general.test(name) && !page.includes(`\`${name}\``))).toEqual([]);
   });
@@ -46,6 +46,7 @@ describe('deploy/compose.yaml', () => {
       'data',
       'jobs',
       'billing',
+      'console',
       'operator',
     ]);
     expect(made.ALMANAC_CONTEXT_KEYS).not.toContain('"d":');

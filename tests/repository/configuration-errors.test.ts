@@ -2,6 +2,7 @@
 // and consoles.
 import { ConfigError, type Environment } from '@almanac/service-kit/config/config';
 import { readConfig as readBilling } from '../../services/billing/src/config.ts';
+import { readConfig as readConsole } from '../../services/console/src/config.ts';
 import { readConfig as readData } from '../../services/data/src/config.ts';
 import { readConfig as readGateway } from '../../services/gateway/src/config.ts';
 import { readConfig as readIdentity } from '../../services/identity/src/config.ts';
@@ -10,6 +11,7 @@ import { readConfig as readMetadata } from '../../services/metadata/src/config.t
 
 const services = {
   billing: readBilling,
+  console: readConsole,
   data: readData,
   gateway: readGateway,
   identity: readIdentity,

@@ -173,8 +173,10 @@ const notRun: Record<string, string> = {
   'kubectl -n almanac get jobs -l app.kubernetes.io/name=backup': tooOldForBackups,
   'kubectl -n almanac create job --from=cronjob/backup backup-by-hand': tooOldForBackups,
   'kubectl -n almanac logs job/backup-by-hand': tooOldForBackups,
-  'kubectl -n almanac scale deployment gateway identity metadata data jobs billing --replicas=0': tooOldForBackups,
-  'kubectl -n almanac scale deployment gateway identity metadata data jobs billing --replicas=2': tooOldForBackups,
+  'kubectl -n almanac scale deployment gateway identity metadata data jobs billing console --replicas=0':
+    tooOldForBackups,
+  'kubectl -n almanac scale deployment gateway identity metadata data jobs billing console --replicas=2':
+    tooOldForBackups,
   'kubectl -n almanac exec deployment/operator -- node packages/admin-cli/src/main.ts restore /backups/2026-06-30T02-00-05Z':
     tooOldForBackups,
   'kubectl -n almanac apply -k deploy/k8s/services/data': 'the cluster of the tests is too old for its autoscaler',
@@ -219,7 +221,7 @@ describe('commands that keep a system running', () => {
 });
 
 describe('settings that commands of docs/how-to name', () => {
-  const ours = /\b((?:ALMANAC|GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING)_[A-Z_]+)=/g;
+  const ours = /\b((?:ALMANAC|GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING|CONSOLE)_[A-Z_]+)=/g;
   const named = pages.flatMap((page) =>
     blocksOf(read(page)).flatMap((text) => [...text.matchAll(ours)].map(([, name]) => [page, name as string] as const)),
   );

@@ -57,7 +57,7 @@ describe('deploy/k8s/secrets.js', () => {
     expect(secrets['almanac-jobs']?.JOBS_OBJECT_STORE_URL).toBe('s3://K:S@s3.example.com/almanac');
     expect(secrets['almanac-jobs']).not.toHaveProperty('JOBS_SMTP_URL');
     expect(Object.keys(secrets).toSorted()).toEqual(
-      ['billing', 'data', 'gateway', 'identity', 'jobs', 'keys', 'metadata', 'operator'].map(
+      ['billing', 'console', 'data', 'gateway', 'identity', 'jobs', 'keys', 'metadata', 'operator'].map(
         (name) => `almanac-${name}`,
       ),
     );

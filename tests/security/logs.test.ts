@@ -27,7 +27,7 @@ type Line = {
   path?: string;
 };
 
-const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'];
+const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console'];
 
 describe('the logs', () => {
   let system: LocalSystem;

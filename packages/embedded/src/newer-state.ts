@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readMigrations } from '@almanac/service-kit/postgres/migrate';
 import pg from 'pg';
 import { root } from './home.ts';
-import { serviceNames } from './services.ts';
+import { storingServices } from './services.ts';
 
 /** What is said of a service whose database a newer release has migrated. */
 export const newerState =
@@ -12,9 +12,8 @@ export const newerState =
 
 /** The services whose databases have migrations that this release does not know. */
 export async function findNewerState(databaseUrl: (service: string) => string): Promise<string[]> {
-  const services = serviceNames.filter((name) => name !== 'gateway');
-  const found = await Promise.all(services.map((name) => hasUnknown(name, databaseUrl(name))));
-  return services.filter((_name, place) => found[place]);
+  const found = await Promise.all(storingServices.map((name) => hasUnknown(name, databaseUrl(name))));
+  return storingServices.filter((_name, place) => found[place]);
 }
 
 async function hasUnknown(service: string, url: string): Promise<boolean> {

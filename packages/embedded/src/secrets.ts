@@ -4,7 +4,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { chmodSync, existsSync } from 'node:fs';
 import { type Home, readJson, readText, writeJson } from './home.ts';
 
-export const issuers = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'operator'] as const;
+export const issuers = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console', 'operator'] as const;
 export type Issuer = (typeof issuers)[number];
 
 type Jwk = Record<string, unknown>;

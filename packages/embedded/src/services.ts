@@ -5,12 +5,15 @@ import { compileCache, type Home } from './home.ts';
 import { publicKeySet, type Secrets } from './secrets.ts';
 
 /** In the order of a request through them, which is also the order of stopping. */
-export const serviceNames = ['gateway', 'jobs', 'metadata', 'data', 'billing', 'identity'] as const;
+export const serviceNames = ['gateway', 'console', 'jobs', 'metadata', 'data', 'billing', 'identity'] as const;
+/** Those with a database and gRPC. */
+export const storingServices = ['jobs', 'metadata', 'data', 'billing', 'identity'] as const;
+type StoringService = (typeof storingServices)[number];
 export type ServiceName = (typeof serviceNames)[number];
 
 export type Ports = {
   http: Record<ServiceName, number>;
-  rpc: Record<Exclude<ServiceName, 'gateway'>, number>;
+  rpc: Record<StoringService, number>;
   /** The port of the gateway's metrics, which clients must not reach. */
   metrics: number;
 };
@@ -61,7 +64,8 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
     ...withoutOurs(env),
     ...common,
     ...addresses(ports, env.ALMANAC_HTTP_TLS === 'true' ? 'https' : 'http'),
-    ...(name === 'gateway' ? atTheGateway(given) : behindTheGateway(name, given)),
+    ...(name === 'gateway' ? atTheGateway(given) : {}),
+    ...(isStoring(name) ? storing(name, given) : {}),
     ...(name === 'identity' ? { IDENTITY_KEY_ENCRYPTION_KEY: secrets.key_encryption_key } : {}),
     ...(name === 'jobs'
       ? {
@@ -79,21 +83,22 @@ function atTheGateway({ ports }: Given) {
   return { GATEWAY_METRICS_PORT: String(ports.metrics) };
 }
 
-function behindTheGateway(name: Exclude<ServiceName, 'gateway'>, { ports, databaseUrl }: Given) {
+const isStoring = (name: ServiceName): name is StoringService => (storingServices as readonly string[]).includes(name);
+
+function storing(name: StoringService, { ports, databaseUrl }: Given) {
   const own = name.toUpperCase();
   return { [`${own}_RPC_PORT`]: String(ports.rpc[name]), [`${own}_DATABASE_URL`]: databaseUrl(name) };
 }
 
 function addresses(ports: Ports, scheme: 'http' | 'https'): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(ports.rpc).flatMap(([name, port]) => [
-      [`${name.toUpperCase()}_RPC`, `127.0.0.1:${port}`],
-      [`${name.toUpperCase()}_URL`, `${scheme}://127.0.0.1:${ports.http[name as ServiceName]}`],
-    ]),
-  );
+  const { gateway: _gateway, ...http } = ports.http;
+  return Object.fromEntries([
+    ...Object.entries(ports.rpc).map(([name, port]) => [`${name.toUpperCase()}_RPC`, `127.0.0.1:${port}`]),
+    ...Object.entries(http).map(([name, port]) => [`${name.toUpperCase()}_URL`, `${scheme}://127.0.0.1:${port}`]),
+  ]);
 }
 
-const ours = /^(ALMANAC|GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING)_/;
+const ours = /^(ALMANAC|GATEWAY|IDENTITY|METADATA|DATA|JOBS|BILLING|CONSOLE)_/;
 
 // No service gets another's secrets, nor settings of a deployed system that are in the shell.
 function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -1,4 +1,4 @@
-// Starts and stops the embedded system: PostgreSQL first, then the six services in parallel, then
+// Starts and stops the embedded system: PostgreSQL first, then the seven services in parallel, then
 // it waits for the gateway's readiness. It stops in the opposite order, within 15 seconds, and
 // restarts processes that end in between.
 import { rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { watchOutages } from './problems/outages.ts';
 import { waitUntil } from './processes.ts';
 import type { Screen } from './screen.ts';
 import { readOrMakeSecrets, type Secrets } from './secrets.ts';
-import { type Ports, serviceEnvironment, serviceNames } from './services.ts';
+import { type Ports, serviceEnvironment, serviceNames, storingServices } from './services.ts';
 
 export type System = {
   baseUrl: string;
@@ -61,7 +61,7 @@ export async function startSystem(options: Options, onBegin: (ending: Ending) =>
   try {
     if (wanted !== 0) await requireFreePort(wanted, host);
     const secrets = readOrMakeSecrets(home, [...databases, superuserPassword]);
-    const [free, postgresPort, ...rest] = (await findFreePorts(2 + 5 * 2 + 1)) as [number, number, ...number[]];
+    const [free, postgresPort, ...rest] = (await findFreePorts(2 + freePortCount)) as [number, number, ...number[]];
     const ports = assignPorts(wanted || free, rest);
     const baseUrl = env.ALMANAC_PUBLIC_URL?.replace(/\/+$/, '') || `http://127.0.0.1:${ports.http.gateway}`;
     const writeRuntime = () => {
@@ -153,16 +153,18 @@ function readPort(text: string | undefined): number {
   return port;
 }
 
-/** The ports of the services: the gateway's own, and eleven free ones. */
+/** The number of free ports that `assignPorts` takes. */
+export const freePortCount = storingServices.length * 2 + 2;
+
+/** The ports of the services: the gateway's own, and free ones. */
 export function assignPorts(gateway: number, free: number[]): Ports {
-  const behind = serviceNames.filter((name) => name !== 'gateway');
+  const [http, rpc] = [free.slice(0, storingServices.length + 1), free.slice(storingServices.length + 1)];
+  const named = (names: readonly string[], ports: number[]) =>
+    Object.fromEntries(names.map((name, place) => [name, ports[place] as number]));
   return {
-    http: Object.fromEntries([
-      ['gateway', gateway],
-      ...behind.map((name, place) => [name, free[2 * place] as number]),
-    ]) as Ports['http'],
+    http: { gateway, ...named([...storingServices, 'console'], http) } as Ports['http'],
     metrics: free.at(-1) as number,
-    rpc: Object.fromEntries(behind.map((name, place) => [name, free[2 * place + 1] as number])) as Ports['rpc'],
+    rpc: named(storingServices, rpc) as Ports['rpc'],
   };
 }
 

@@ -10,6 +10,7 @@ export const images = {
   data: ['services/data', ...commandLine],
   jobs: ['services/jobs', ...commandLine],
   billing: ['services/billing', ...commandLine],
+  console: ['services/console', ...commandLine],
   operator: [
     ...commandLine,
     // for backup and restore

@@ -13,11 +13,13 @@ import { settleCalls } from './leases/call-settlement.ts';
 import { addOverageRate, listOverageRates } from './statements/overage-rates.ts';
 import { readStatement } from './statements/statement.ts';
 import { statementCsv } from './statements/statement-csv.ts';
+import { countConsoleCalls } from './usage/console-usage.ts';
 import { readMonthlyUsage } from './usage/usage.ts';
 
 const callers = {
   ReserveCalls: ['gateway'],
   SettleCalls: ['gateway'],
+  CountConsoleCalls: ['gateway'],
   GetAccountBilling: ['gateway', 'identity', 'operator'],
   UpdateAccountBilling: ['identity', 'operator'],
   GetUsage: ['operator'],
@@ -38,6 +40,7 @@ function billingHandlers(ctx: BillingContext): RpcHandlers<'billing'> {
   return {
     ReserveCalls: (call, request) => reserveCalls(ctx, call, request),
     SettleCalls: (call, request) => settleCalls(ctx, call, request),
+    CountConsoleCalls: (call, request) => countConsoleCalls(ctx, call, request),
     GetAccountBilling: (call) => getAccountBilling(ctx, call),
     UpdateAccountBilling: (call, request) => updateAccountBilling(ctx, call, request),
     GetUsage: (call, { month }) => readMonthlyUsage(ctx, call, month || undefined),

@@ -5,36 +5,56 @@ import express, { type Express, type RequestHandler } from 'express';
 import { callOf } from './call.ts';
 import type { GatewayContext } from './context.ts';
 import { documentRoutes } from './documents/documents.ts';
-import { matchPublicPath } from './public-paths.ts';
+import { isSessionPath, matchPublicPath } from './public-paths.ts';
 import { addDefaultHeaders } from './steps/add-default-headers.ts';
-import { admit } from './steps/admit.ts';
+import { admit, admitUncounted } from './steps/admit.ts';
 import { allowOrigin } from './steps/allow-origin.ts';
 import { authenticate } from './steps/authenticate.ts';
 import { checkFraming, checkSize } from './steps/check-framing.ts';
 import { checkScope } from './steps/check-scope.ts';
 import { compress } from './steps/compress.ts';
+import { authenticateSession, checkConfirmed } from './steps/console/authenticate-session.ts';
+import { checkOrigin } from './steps/console/check-origin.ts';
 import { findPublicPath } from './steps/find-public-path.ts';
-import { findRoute, isApiPath } from './steps/find-route.ts';
-import { forward } from './steps/forward.ts';
+import { findRoute, isApiPath, isConsoleCall } from './steps/find-route.ts';
+import { forward, forwardAsApi } from './steps/forward.ts';
 import { handleError } from './steps/handle-error.ts';
-import { limitAccount, limitNetwork } from './steps/limit-caller.ts';
+import { limitAccount, limitNetwork, limitSession } from './steps/limit-caller.ts';
 import { shedLoad } from './steps/shed-load.ts';
 import { signContext } from './steps/sign-context.ts';
 import { startCall } from './steps/start-call.ts';
 
 /** The gateway's Express app. While `isOverloaded`, it answers health checks only. */
 export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Express {
-  const { limits, compression } = ctx.config;
+  const { limits, compression, console: hasConsole } = ctx.config;
+  const limitOfAccount = limitAccount(limits); // one for both ways to call
+  const compressed = compression ? [compress()] : [];
 
   const api = createRouter([
     findRoute(ctx),
     checkSize,
     authenticate(ctx),
     checkScope(ctx),
-    limitAccount(limits),
+    limitOfAccount,
     admit(ctx),
     signContext(ctx),
-    ...(compression ? [compress()] : []),
+    ...compressed,
+    forward(ctx),
+  ]);
+
+  // The same calls from pages of the console, with the session's cookie instead of a token (ADR 30).
+  const consoleCalls = createRouter([
+    checkOrigin(ctx),
+    findRoute(ctx),
+    checkSize,
+    authenticateSession(ctx),
+    limitSession(limits),
+    limitOfAccount,
+    checkConfirmed(ctx),
+    admitUncounted(ctx),
+    signContext(ctx),
+    ...compressed,
+    forwardAsApi,
     forward(ctx),
   ]);
 
@@ -47,7 +67,11 @@ export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Exp
   app.use(allowOrigin(ctx));
   app.use(shedLoad(isOverloaded));
   app.use(where(isApiPath, api));
-  app.use(where((path) => matchPublicPath(path) !== undefined, publicPaths));
+  if (hasConsole) {
+    app.use(where(isConsoleCall, consoleCalls));
+    app.use(where(isSessionPath, checkOrigin(ctx)));
+  }
+  app.use(where((path) => matchPublicPath(path, hasConsole) !== undefined, publicPaths));
   app.use(addDefaultHeaders(ctx.defaultHeaders));
   app.use(documentRoutes(ctx));
   app.use(() => {

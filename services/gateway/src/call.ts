@@ -27,6 +27,8 @@ export type Call = Readonly<{
   path: string;
   /** The client's address; X-Forwarded-For counts for GATEWAY_TRUSTED_HOPS proxies only. */
   clientAddress: string;
+  /** Made by a page of the console: below `/console/`. */
+  isConsole: boolean;
   /** Errors are answered in RFC 6749's form. */
   isOAuth: boolean;
   /** Set for calls of the API. */

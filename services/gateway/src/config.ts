@@ -10,8 +10,12 @@ import {
   serviceNames,
 } from '@almanac/service-kit/config/config';
 
-/** The services that calls are forwarded to. */
-export const upstreamNames = ['identity', 'metadata', 'data', 'jobs', 'billing'] as const;
+/** The services of the API. */
+export const apiServiceNames = ['identity', 'metadata', 'data', 'jobs', 'billing'] as const;
+export type ApiServiceName = (typeof apiServiceNames)[number];
+
+/** The services that requests are forwarded to. */
+export const upstreamNames = [...apiServiceNames, 'console'] as const;
 export type UpstreamName = (typeof upstreamNames)[number];
 
 export type GatewayTimeouts = {
@@ -45,6 +49,10 @@ export type GatewayLimits = {
   callerRequests: number;
   /** Calls of one account in ten seconds. */
   accountBurst: number;
+  /** Calls of one session of the console in five seconds. */
+  sessionBurst: number;
+  /** … in a minute. */
+  sessionMinute: number;
 };
 
 export type GatewayConfig = {
@@ -58,6 +66,8 @@ export type GatewayConfig = {
   reserveDeadlineMs: number;
   /** Origins of the browser applications that may call the API; none by default. */
   corsOrigins: string[];
+  /** Whether the console and its calls are served. */
+  console: boolean;
   /** Whether documents and large answers are compressed for clients that accept it. */
   compression: boolean;
   /** The number of our own proxies in front, which append to X-Forwarded-For. */
@@ -91,6 +101,7 @@ export function readConfig(env: Environment): GatewayConfig {
     }),
     reserveDeadlineMs: 2_000,
     corsOrigins: readOrigins(read),
+    console: read.oneOf('GATEWAY_CONSOLE', ['on', 'off'], { default: 'on' }) === 'on',
     compression: read.flag('GATEWAY_COMPRESSION', { default: true }),
     trustedHops: read.integer('GATEWAY_TRUSTED_HOPS', 'proxies in front that append to X-Forwarded-For', {
       default: 0,
@@ -117,6 +128,8 @@ export function readConfig(env: Environment): GatewayConfig {
       serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests in flight at one service', 4_096),
       callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests in flight of one account or network', 2_048),
       accountBurst: atMost('GATEWAY_ACCOUNT_BURST', 'calls of one account in ten seconds', 100_000),
+      sessionBurst: 100,
+      sessionMinute: 120,
     },
     connectMs: 3_000,
   });

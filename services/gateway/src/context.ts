@@ -1,12 +1,14 @@
 // What the steps of the gateway work with.
 import type { ContextSigner } from '@almanac/service-kit/caller/call-context';
+import type { Document } from '@almanac/service-kit/http/document';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { AccountMeters } from './admission/account-meters.ts';
+import type { ConsoleUsage } from './admission/console-usage.ts';
 import type { DefaultHeader } from './answers/default-headers.ts';
 import type { AuditRefusal } from './authentication/refusal-audit.ts';
+import type { Sessions } from './authentication/sessions.ts';
 import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { GatewayConfig } from './config.ts';
-import type { Document } from './documents/document.ts';
 import type { Upstreams } from './forwarding/upstreams.ts';
 
 export type GatewayContext = {
@@ -14,7 +16,9 @@ export type GatewayContext = {
   publicUrl: URL;
   runtime: Pick<ServiceRuntime, 'logger' | 'health' | 'metrics' | 'eventLoop'>;
   tokens: TokenVerifier;
+  sessions: Sessions;
   meters: AccountMeters;
+  consoleUsage: ConsoleUsage;
   upstreams: Upstreams;
   /** Headers of every answer, unless the service that answers sets its own. */
   defaultHeaders: readonly DefaultHeader[];

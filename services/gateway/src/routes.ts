@@ -1,6 +1,6 @@
 // Every endpoint of the API with its scope and its service. Any other path is a 404: nothing is
 // forwarded by prefix. tests/contract keeps this list equal to the services' own declarations.
-import type { UpstreamName } from './config.ts';
+import type { ApiServiceName } from './config.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export type Scope = 'api:read' | 'api:write' | 'api:delete' | 'api:admin';
@@ -10,7 +10,7 @@ export type ApiRoute = {
   /** Below /api/v1, with `{id}` for one segment. */
   path: string;
   scope: Scope;
-  service: UpstreamName;
+  service: ApiServiceName;
   /** The first segment of the path; usage is counted by it. */
   resource: string;
   /**
@@ -20,15 +20,20 @@ export type ApiRoute = {
   settle: boolean;
   /** The body is a file, not JSON. */
   upload: boolean;
+  /** An act of consequence: the console asks for the password when it was given long ago. */
+  confirmed: boolean;
+  /** Also while payment blocks writes, over the console: the way out stays open. */
+  unpaid: boolean;
 };
 
-type RouteOptions = { scope?: 'api:admin'; settle?: true; upload?: true };
+type RouteOptions = { scope?: 'api:admin'; settle?: true; upload?: true; confirmed?: true; unpaid?: true };
 type Endpoint = `${Method} /${string}`;
 
 const admin: RouteOptions = { scope: 'api:admin' };
 const settle: RouteOptions = { settle: true };
+const confirmed: RouteOptions = { confirmed: true };
 
-const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
+const table: Record<ApiServiceName, { [endpoint: Endpoint]: RouteOptions }> = {
   data: {
     'POST /table_data/grid': {},
     'POST /table_data/values': {},
@@ -72,7 +77,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /table_definitions/{id}/clone': {},
     'POST /table_definitions/{id}/remove': {},
     'POST /table_definitions/{id}/restore': {},
-    'POST /table_definitions/{id}/deploy': {},
+    'POST /table_definitions/{id}/deploy': confirmed,
     'GET /column_definitions': {},
     'POST /column_definitions': {},
     'GET /column_definitions/{id}': {},
@@ -95,7 +100,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /deployments': {},
     'GET /deployments/{id}': {},
     'POST /deployments/{id}/rehearse': {},
-    'POST /deployments/{id}/deploy': {},
+    'POST /deployments/{id}/deploy': confirmed,
     'POST /deployments/{id}/send_request': {},
     'POST /deployments/{id}/reject': {},
     'POST /deployments/{id}/cancel': {},
@@ -111,7 +116,7 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'GET /promotions/{id}': {},
     'GET /promotions/{id}/rows': {},
     'POST /promotions/{id}/rehearse': {},
-    'POST /promotions/{id}/promote': {},
+    'POST /promotions/{id}/promote': confirmed,
     'POST /promotions/{id}/send_request': {},
     'POST /promotions/{id}/reject': {},
     'POST /promotions/{id}/cancel': {},
@@ -164,20 +169,20 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'DELETE /users/{id}': admin,
     'POST /users/{id}/send_invitation': admin,
     'GET /users/{id}/refresh_tokens': admin,
-    'POST /users/{id}/refresh_tokens': admin,
+    'POST /users/{id}/refresh_tokens': { ...admin, ...confirmed },
     'DELETE /users/{id}/refresh_tokens/{token_id}': admin,
     'GET /audit_events': admin,
     'GET /audit_events/{id}': admin,
     'GET /user_groups': {},
-    'POST /user_groups': admin,
+    'POST /user_groups': { ...admin, ...confirmed },
     'GET /user_groups/{id}': {},
-    'PATCH /user_groups/{id}': admin,
+    'PATCH /user_groups/{id}': { ...admin, ...confirmed },
     'DELETE /user_groups/{id}': admin,
     'GET /user_group_assignments': {},
-    'POST /user_group_assignments': {},
+    'POST /user_group_assignments': confirmed,
     'DELETE /user_group_assignments/{id}': {},
     'GET /account': settle,
-    'PATCH /account': settle,
+    'PATCH /account': { ...settle, unpaid: true },
     'GET /me': {},
     'PATCH /me': {},
     'PUT /me/password': {},
@@ -189,13 +194,13 @@ const table: Record<UpstreamName, { [endpoint: Endpoint]: RouteOptions }> = {
     'GET /people': {},
     'GET /permissions': {},
     'GET /oauth_applications': admin,
-    'POST /oauth_applications': admin,
+    'POST /oauth_applications': { ...admin, ...confirmed },
     'GET /oauth_applications/{id}': admin,
     'PATCH /oauth_applications/{id}': admin,
     'DELETE /oauth_applications/{id}': admin,
-    'POST /oauth_applications/{id}/regenerate_secret': admin,
+    'POST /oauth_applications/{id}/regenerate_secret': { ...admin, ...confirmed },
     'GET /oauth_applications/{id}/secrets': admin,
-    'POST /oauth_applications/{id}/secrets': admin,
+    'POST /oauth_applications/{id}/secrets': { ...admin, ...confirmed },
     'DELETE /oauth_applications/{id}/secrets/{secret_id}': admin,
   },
   billing: {
@@ -220,10 +225,12 @@ export const apiRoutes: ApiRoute[] = Object.entries(table).flatMap(([service, li
       method,
       path,
       scope: special.scope ?? scopeOfMethod[method],
-      service: service as UpstreamName,
+      service: service as ApiServiceName,
       resource: path.split('/')[1] as string,
       settle: special.settle ?? false,
       upload: special.upload ?? false,
+      confirmed: special.confirmed ?? false,
+      unpaid: special.unpaid ?? false,
     };
   }),
 );

@@ -3,9 +3,11 @@
 import type { Service } from '@almanac/service-kit/process/run';
 import { createLifecycle, createServiceRuntime, type Overrides } from '@almanac/service-kit/process/service-runtime';
 import { createAccountMeters } from './admission/account-meters.ts';
+import { createConsoleUsage } from './admission/console-usage.ts';
 import { defaultHeaders } from './answers/default-headers.ts';
 import { createRefusalAudit } from './authentication/refusal-audit.ts';
 import { createRevocations } from './authentication/revocations.ts';
+import { createSessions } from './authentication/sessions.ts';
 import { createSigningKeys } from './authentication/signing-keys.ts';
 import { createTokenVerifier } from './authentication/token-verifier.ts';
 import { type GatewayConfig, upstreamNames } from './config.ts';
@@ -34,6 +36,7 @@ export async function createGateway(
     logger,
     bus,
   });
+  const consoleUsage = createConsoleUsage({ billing: billing.client, logger });
   const url = new URL(publicUrl);
   const headers = defaultHeaders(url.protocol === 'https:');
   const upstreams = createUpstreams({
@@ -51,7 +54,9 @@ export async function createGateway(
     publicUrl: url,
     runtime,
     tokens: createTokenVerifier({ publicUrl, keys, revocations }),
+    sessions: createSessions({ publicUrl, identity: identity.client, revocations }),
     meters,
+    consoleUsage,
     upstreams,
     defaultHeaders: headers,
     openApi: createOpenApiDocument(upstreams, publicUrl),
@@ -78,6 +83,7 @@ export async function createGateway(
     { name: 'keys', start: () => keys.start(), stop: () => keys.stop() },
     { name: 'revocations', start: () => revocations.start(), stop: () => revocations.stop() },
     { name: 'meters', start: () => meters.start(), stop: () => meters.stop() },
+    consoleUsage,
     { name: 'upstreams', stop: () => closeUpstreams(upstreams) },
     { name: 'metrics', start: async () => metricsServer?.start(), stop: () => metricsServer?.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createContextVerifier, type Issuer } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
 import { createLogger } from '@almanac/service-kit/observability/logger';
 import { createMetrics } from '@almanac/service-kit/observability/metrics';
 import { loadServiceDefinition } from '@almanac/service-kit/rpc/contract';
@@ -77,10 +78,23 @@ export async function givenServices(): Promise<FakeServices> {
   };
 }
 
+export type FakeSession = {
+  id: number;
+  account_id: number;
+  user_id: number;
+  started_at: string;
+  expires_at: string;
+  confirmed_until: string;
+};
+
 export type FakeIdentity = {
   url: string;
   rpc: string;
   revocations: Record<string, string>[];
+  /** Sessions by the digest of their id. */
+  sessions: Map<string, FakeSession>;
+  /** How often a session was resolved. */
+  resolved(): number;
   /** How often the keys were fetched. */
   keyFetches(): number;
   /** Makes a valid access token; `claims` replace its claims, and `undefined` removes one. */
@@ -102,11 +116,24 @@ export async function givenIdentity(keys: TestKeys, services: FakeServices, tls?
     fetches += 1;
     res.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: published }));
   });
-  const rpc = await startRpc('identity', keys, { ListRevocations: async () => ({ revocations }) }, tls);
+  const sessions = new Map<string, FakeSession>();
+  let resolved = 0;
+  const handlers = {
+    ListRevocations: async () => ({ revocations }),
+    ResolveSession: async (_call: unknown, { digest }: { digest: Buffer }) => {
+      resolved += 1;
+      const session = sessions.get(digest.toString('base64url'));
+      if (session) return session;
+      throw new ServiceError('not_found', { code: 'not_found', message: 'The session has ended.' });
+    },
+  };
+  const rpc = await startRpc('identity', keys, handlers, tls);
   return {
     url: await listen(server),
     rpc: rpc.address,
     revocations,
+    sessions,
+    resolved: () => resolved,
     keyFetches: () => fetches,
     rotate: async ({ keep = false } = {}) => {
       number += 1;
@@ -159,6 +186,8 @@ export type FakeBilling = {
   /** What was booked, by report. */
   booked: { lease: string; sequence: number; calls: number; method: string; resource: string; application: number }[];
   calls(): number;
+  /** Calls of the console, by report. */
+  consoleCalls: { user_id: number; method: string; resource: string; calls: number }[];
   close(): Promise<void>;
 };
 
@@ -177,6 +206,7 @@ export async function givenBilling(keys: TestKeys, tls?: ServiceTls): Promise<Fa
     },
     reserved: () => reserved,
     booked: [],
+    consoleCalls: [],
     calls: () => billing.booked.reduce((sum, part) => sum + part.calls, 0),
     close: async () => {},
   };
@@ -208,6 +238,10 @@ export async function givenBilling(keys: TestKeys, tls?: ServiceTls): Promise<Fa
           storage_bytes: state.storageBytes,
         },
       };
+    },
+    CountConsoleCalls: async (_call: unknown, { served }: { served: FakeBilling['consoleCalls'] }) => {
+      billing.consoleCalls.push(...served);
+      return {};
     },
     SettleCalls: async (_call: unknown, request: SettleRequest) => {
       const key = `${request.lease_id} ${request.sequence}`;
@@ -308,6 +342,7 @@ export async function givenGateway(
     graceCalls: 1_000,
     reserveDeadlineMs: 30_000, // a slow machine must not look like unreachable billing
     corsOrigins: [],
+    console: true,
     compression: true,
     trustedHops: 0,
     connectMs: 30_000,
@@ -333,6 +368,7 @@ export async function givenGateway(
       data: services.url,
       jobs: services.url,
       billing: services.url,
+      console: services.url,
       ...config.upstreams,
     },
     timeouts: {
@@ -351,6 +387,8 @@ export async function givenGateway(
       serviceRequests: 1_024,
       callerRequests: 512,
       accountBurst: 100_000,
+      sessionBurst: 100,
+      sessionMinute: 120,
       ...config.limits,
     },
   };

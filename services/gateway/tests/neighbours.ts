@@ -92,7 +92,9 @@ export function useNeighbours(): Neighbours {
       BILLING_RPC: billing.rpc,
       IDENTITY_RPC: identity.rpc,
       IDENTITY_URL: identity.url,
-      ...Object.fromEntries(['METADATA', 'DATA', 'JOBS', 'BILLING'].map((each) => [`${each}_URL`, services.url])),
+      ...Object.fromEntries(
+        ['METADATA', 'DATA', 'JOBS', 'BILLING', 'CONSOLE'].map((each) => [`${each}_URL`, services.url]),
+      ),
     }),
     connectBus: async (service) => {
       const bus = await startBus(database.url, service);

@@ -21,8 +21,10 @@ export type IdentityConfig = {
   grantSeconds: number;
   /** A refresh token that is issued to a service user ends at the latest after this long. */
   serviceTokenSeconds: number;
-  /** Lifetime of a browser session. */
+  /** A browser session ends when it is unused for this long. */
   sessionSeconds: number;
+  /** … and at the latest this long after the log-in. */
+  sessionMaxSeconds: number;
   /** The memory of one argon2id hash of a password; what an attacker pays for each guess. */
   passwordMemoryKib: number;
   secrets: {
@@ -43,6 +45,11 @@ const minPasswordMemoryKib = 19_456;
 /** Reads the environment and reports every problem in one error. */
 export function readConfig(env: Environment): IdentityConfig {
   const read = new ConfigReader(env);
+  const sessionSeconds = read.integer('IDENTITY_SESSION_SECONDS', 'how long a session may stay unused', {
+    default: 12 * 3_600,
+    min: 300,
+    max: 30 * 86_400,
+  });
   return read.finish({
     common: readCommonConfig(read, 'identity'),
     rpcPort: readRpcPort(read, 'identity'),
@@ -67,11 +74,15 @@ export function readConfig(env: Environment): IdentityConfig {
       min: 3_600,
       max: 3_660 * 86_400,
     }),
-    sessionSeconds: read.integer('IDENTITY_SESSION_SECONDS', 'how long a user stays logged in', {
-      default: 12 * 3_600,
-      min: 300,
-      max: 30 * 86_400,
-    }),
+    sessionSeconds,
+    sessionMaxSeconds: Math.max(
+      sessionSeconds,
+      read.integer('IDENTITY_SESSION_MAX_SECONDS', 'how long a user stays logged in at most', {
+        default: 7 * 86_400,
+        min: 300,
+        max: 30 * 86_400,
+      }),
+    ),
     passwordMemoryKib: read.integer('IDENTITY_PASSWORD_MEMORY_KIB', 'the memory of a password hash in KiB', {
       default: minPasswordMemoryKib,
       // Tests hash hundreds of passwords; argon2 itself needs 8 KiB.

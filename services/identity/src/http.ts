@@ -7,6 +7,7 @@ import { accountRoutes } from './accounts/account.routes.ts';
 import { applicationRoutes } from './applications/applications.routes.ts';
 import { auditEventRoutes } from './audit/audit-events.routes.ts';
 import { recordAct } from './audit/audit-log.ts';
+import { mountConsoleSession } from './browser/console-session.ts';
 import type { IdentityContext } from './context.ts';
 import { userGroupAssignmentRoutes } from './groups/user-group-assignments.routes.ts';
 import { userGroupRoutes } from './groups/user-groups.routes.ts';
@@ -39,7 +40,10 @@ export function createIdentityHttp(ctx: IdentityContext, runtime: ServiceRuntime
   return runtime.httpServer({
     routes: identityRoutes(ctx),
     onRefused: (call, act) => recordAct(ctx.prisma, call, act),
-    mount: mountOAuth(ctx),
+    mount: (app) => {
+      mountOAuth(ctx)(app);
+      mountConsoleSession(app, ctx);
+    },
     described: oauthDocument(),
   });
 }

@@ -16,11 +16,13 @@ import { resetPassword } from './passwords/operator-reset.ts';
 import { createPasswordLink } from './passwords/password-links.ts';
 import { getEffectivePermissions } from './permissions/effective-permissions.ts';
 import { getPermissionSources } from './permissions/permission-sources.ts';
+import { resolveSession } from './sessions/resolve-session.ts';
 import { listRevocations } from './tokens/revocations.ts';
 import { findUsers, listAccountUsers, listAdministrators, listApprovers } from './users/contacts.ts';
 
 const callers = {
   ListRevocations: ['gateway'],
+  ResolveSession: ['gateway'],
   GetEffectivePermissions: ['metadata', 'data', 'jobs', 'billing'],
   GetPermissionSources: ['metadata'],
   GetAccount: ['gateway', 'metadata', 'data', 'jobs', 'billing', 'operator'],
@@ -49,6 +51,7 @@ export function createIdentityRpc(ctx: IdentityContext, runtime: ServiceRuntime)
 function identityHandlers(ctx: IdentityContext): RpcHandlers<'identity'> {
   return {
     ListRevocations: (_call, request) => listRevocations(ctx.prisma, request),
+    ResolveSession: (_call, request) => resolveSession(ctx, request),
     GetEffectivePermissions: (call, { user_id }) => getEffectivePermissions(ctx.prisma, call.accountId, user_id),
     GetPermissionSources: (call, request) => getPermissionSources(ctx, call, request),
     GetAccount: (call) => getAccountBasics(ctx, call.accountId),

@@ -10,7 +10,7 @@ import { baseUrl, givenAccount, givenDeployedTable } from '@almanac/testkit/syst
 import { readReady, systemHome } from '@almanac/testkit/system/system';
 import { containerName } from './container.ts';
 
-const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'] as const;
+const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console'] as const;
 const containerOf = (service: string) => containerName(systemHome(), service);
 
 const docker = async (...words: string[]) => {

@@ -1,4 +1,4 @@
-// The whole system as it is deployed: the six images that deploy/images.sh builds, confined, beside
+// The whole system as it is deployed: the seven images that deploy/images.sh builds, confined, beside
 // PostgreSQL (two of them), RabbitMQ and an S3 in containers. Its folder is like that of an
 // embedded system, so that the same tests reach its processes and databases.
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { findFreePorts } from '@almanac/embedded/ports';
 import { databases, superuserPassword } from '@almanac/embedded/postgres';
 import { readOrMakeSecrets } from '@almanac/embedded/secrets';
 import { type ServiceName, serviceEnvironment, serviceNames } from '@almanac/embedded/services';
-import { assignPorts, describe } from '@almanac/embedded/supervisor';
+import { assignPorts, describe, freePortCount } from '@almanac/embedded/supervisor';
 import { clusterUrlName } from '@almanac/testkit/postgres/postgres';
 import { keepLogs, runWatcher } from '@almanac/testkit/secrets/test-run';
 import { secondClusterName } from '@almanac/testkit/system/stored-state';
@@ -67,7 +67,7 @@ export async function startImages(): Promise<ImageSystem> {
     ]);
     for (const { url } of [rabbitmq, objects])
       runWatcher.secret({ kind: 'a password of a server', value: new URL(url).password });
-    const [gateway, ...free] = (await findFreePorts(12)) as [number, ...number[]];
+    const [gateway, ...free] = (await findFreePorts(1 + freePortCount)) as [number, ...number[]];
     const ports = assignPorts(gateway, free);
     const baseUrl = `http://127.0.0.1:${gateway}`;
     const env = {

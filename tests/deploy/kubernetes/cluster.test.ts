@@ -21,7 +21,7 @@ import type { Manifest } from './render.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const folder = mkdtempSync(join(tmpdir(), 'almanac-cluster-'));
-const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'];
+const services = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console'];
 const address = '10.96.0.80';
 const baseUrl = `http://${address}:8080`;
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { readConfig as billing } from '../../../services/billing/src/config.ts';
+import { readConfig as consoleServer } from '../../../services/console/src/config.ts';
 import { readConfig as data } from '../../../services/data/src/config.ts';
 import { readConfig as gateway } from '../../../services/gateway/src/config.ts';
 import { readConfig as identity } from '../../../services/identity/src/config.ts';
@@ -12,7 +13,7 @@ import { readConfig as jobs } from '../../../services/jobs/src/config.ts';
 import { readConfig as metadata } from '../../../services/metadata/src/config.ts';
 import { type Manifest, nameOf, render, renderCopy, root, templateOf } from './render.ts';
 
-const readers = { gateway, identity, metadata, data, jobs, billing };
+const readers = { gateway, identity, metadata, data, jobs, billing, console: consoleServer };
 const services = Object.keys(readers) as (keyof typeof readers)[];
 const overlays = ['deploy/k8s/overlays/local', 'deploy/k8s/overlays/production'];
 const rendered = new Map(overlays.map((folder) => [folder, render(folder)]));
@@ -382,6 +383,7 @@ describe('a copy of deploy/k8s/overlays/production', () => {
     expect(scraped.toSorted()).toEqual([
       'http gateway:9080',
       'https billing:8085',
+      'https console:8086',
       'https data:8083',
       'https identity:8081',
       'https jobs:8084',

@@ -30,7 +30,9 @@ it('covers three versions and every folder', () => {
   expect(versions.length).toBeGreaterThanOrEqual(3);
   expect(folders).toEqual(
     expect.arrayContaining([
-      ...['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'].map((name) => `deploy/k8s/services/${name}`),
+      ...['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console'].map(
+        (name) => `deploy/k8s/services/${name}`,
+      ),
       'deploy/k8s/overlays/local',
       'deploy/k8s/overlays/production',
     ]),

@@ -13,7 +13,7 @@ import { readConfig as jobs } from '../../../services/jobs/src/config.ts';
 import { type Manifest, render, root } from './render.ts';
 
 const manifests = render('deploy/k8s/overlays/production');
-const names = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'operator'];
+const names = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console', 'operator'];
 const folder = mkdtempSync(join(tmpdir(), 'almanac-tls-'));
 const authorityFolder = join(folder, 'authority');
 const node = (...words: string[]) => execFileSync(process.execPath, words, { encoding: 'utf8', cwd: root });

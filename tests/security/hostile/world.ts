@@ -176,7 +176,7 @@ function memoryLimits(): Record<string, number> {
   };
   const usual = limitIn('components/service') as string;
   return Object.fromEntries(
-    ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'].map((name) => {
+    ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console'].map((name) => {
       const limit = limitIn(join('services', name)) ?? usual;
       return [name, Number.parseInt(limit, 10) * (units[limit.slice(-2)] as number)];
     }),

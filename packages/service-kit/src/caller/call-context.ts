@@ -21,7 +21,7 @@ const futureSeconds = 30;
  */
 export type Port = 'http' | 'rpc';
 
-export type Issuer = 'gateway' | 'identity' | 'metadata' | 'data' | 'jobs' | 'billing' | 'operator';
+export type Issuer = 'gateway' | 'identity' | 'metadata' | 'data' | 'jobs' | 'billing' | 'console' | 'operator';
 
 /** The facts of a call. Machines have no `userId`; `scopes` are those of the token. */
 export type CallContext = {
@@ -33,6 +33,8 @@ export type CallContext = {
   branching: boolean;
   /** The bytes of files that the account may keep; undefined when the signer doesn't know. */
   storageBytes?: number;
+  /** Set for calls of the console, which come with a session instead of a token. */
+  channel?: 'console';
   requestId: string;
   /** The caller's address as the gateway saw it: for the audit log, not for decisions. */
   address?: string;
@@ -72,6 +74,7 @@ export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Prom
         scopes: claims.scopes,
         branching: claims.branching,
         storage: claims.storageBytes,
+        channel: claims.channel,
       })
         .setProtectedHeader({ alg: 'EdDSA', kid: issuer, typ: 'ctx+jwt' })
         .setIssuer(issuer)
@@ -143,6 +146,7 @@ async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>)
     };
     if (Number.isSafeInteger(payload.user)) claims.userId = payload.user as number;
     if (Number.isSafeInteger(payload.storage)) claims.storageBytes = payload.storage as number;
+    if (payload.channel === 'console') claims.channel = payload.channel;
     if (Number.isSafeInteger(payload.application)) claims.applicationId = payload.application as number;
     const ports = [payload.aud ?? []].flat().filter((name) => name !== audience);
     return { claims, ports, expiresAt: (exp + pastEndSeconds) * 1000 };

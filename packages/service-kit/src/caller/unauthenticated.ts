@@ -13,6 +13,11 @@ export function missingToken(): ServiceError {
   return unauthenticated('missing_token', label, label, realm);
 }
 
+/** A call of the console without a session. */
+export function endedSession(): ServiceError {
+  return unauthenticated('session_ended', 'Session ended', 'You are not logged in, or your session has ended.', realm);
+}
+
 /**
  * A valid token without a user, where one is needed. The challenge names no error: clients would
  * replace an invalid token by another one of the same kind, and repeat the call.

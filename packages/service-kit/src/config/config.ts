@@ -87,7 +87,7 @@ export class ConfigReader {
   }
 }
 
-export const serviceNames = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing'] as const;
+export const serviceNames = ['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'console'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 /**

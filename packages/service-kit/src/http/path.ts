@@ -5,6 +5,9 @@ import { ServiceError } from '../errors.ts';
 /** The prefix of every address of the API. */
 export const apiPrefix = '/api/v1';
 
+/** The prefix of every page of the console, and of its calls. */
+export const consolePrefix = '/console/';
+
 /** The answer to an address that is not found. */
 export const addressNotFound = () =>
   new ServiceError('not_found', { code: 'unknown_address', message: 'There is nothing at this address.' });

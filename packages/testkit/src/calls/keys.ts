@@ -9,6 +9,7 @@ export const issuers = [
   'data',
   'jobs',
   'billing',
+  'console',
   'operator',
 ] as const satisfies Issuer[];
 

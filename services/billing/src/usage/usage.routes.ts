@@ -6,14 +6,19 @@ import { z } from 'zod';
 import type { BillingContext } from '../context.ts';
 import { monthPattern, readStatement } from '../statements/statement.ts';
 import { statementCsv } from '../statements/statement-csv.ts';
+import { consoleUsageFields, listConsoleUsage } from './console-usage.ts';
 import { listUsage, usageFields } from './usage.ts';
+
+const channels = ['api', 'console'] as const;
 
 const usageSchema = z
   .object({
+    channel: z.enum(channels),
     day: z.iso.date(),
     method: z.string(),
     resource: z.string().meta({ description: 'The first segment of the path below /api/v1.' }),
-    application_id: z.int().nullable(),
+    application_id: z.int().nullable().meta({ description: 'Null for calls of the console.' }),
+    user_id: z.int().nullable().meta({ description: 'Who called, for calls of the console; otherwise null.' }),
     calls: z.int(),
   })
   .meta({ id: 'Usage' });
@@ -26,15 +31,20 @@ export function usageRoutes(ctx: BillingContext): Route[] {
       path: '/usage',
       tag: 'Account',
       summary: 'Calls per day, method, resource and application',
-      description: 'Counted calls of the account, in UTC days; the present month unless from or to say otherwise.',
+      description:
+        'Counted calls of the account, in UTC days; the present month unless from or to say otherwise. Calls of the console are listed by person with `channel=console`; they take none of the allowance.',
       extension: true,
       query: {
         ...listParameters,
         from: daySchema.optional().meta({ description: 'First day.' }),
         to: daySchema.optional().meta({ description: 'Last day.' }),
+        channel: z.enum(channels).optional().meta({ description: '`api` by default.' }),
       },
       response: pageSchema(usageSchema),
-      handle: ({ call, query }) => listUsage(ctx, call, query, readListQuery(query, usageFields, 'resource')),
+      handle: ({ call, query }) =>
+        query.channel === 'console'
+          ? listConsoleUsage(ctx, call, query, readListQuery(query, consoleUsageFields, 'resource'))
+          : listUsage(ctx, call, query, readListQuery(query, usageFields, 'resource')),
     }),
     route({
       method: 'GET',

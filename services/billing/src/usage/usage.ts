@@ -17,12 +17,18 @@ export const usageFields: Fields = {
 };
 
 export type Usage = {
+  channel: 'api' | 'console';
   day: string;
   method: string;
   resource: string;
   application_id: number | null;
+  /** Of calls of the console. */
+  user_id: number | null;
   calls: number;
 };
+
+/** From one day to another, both included. */
+export type DayRange = { from?: string; to?: string };
 
 const keyOrder = ['day', 'method', 'resource', 'application_id'] as const;
 
@@ -33,18 +39,10 @@ const keyOrder = ['day', 'method', 'resource', 'application_id'] as const;
 export async function listUsage(
   ctx: BillingContext,
   call: Pick<CallContext, 'accountId'>,
-  range: { from?: string; to?: string },
+  range: DayRange,
   list: ListQuery,
 ): Promise<Page<Usage>> {
-  if (range.from !== undefined && range.to !== undefined && range.from > range.to)
-    throw new ServiceError('bad_request', {
-      code: 'out_of_range',
-      message: 'from must not be after to.',
-      field: 'from',
-    });
-  const from = range.from ?? (range.to === undefined ? await firstDayOfMonth(ctx) : undefined);
-  const day = { ...(from && { gte: new Date(from) }), ...(range.to && { lte: new Date(range.to) }) };
-  const where = { account_id: call.accountId, day, ...prismaWhere(list.conditions) };
+  const where = { account_id: call.accountId, day: await readDays(ctx, range), ...prismaWhere(list.conditions) };
   const rest = keyOrder.filter((field) => field !== list.sort?.field).map((field) => ({ [field]: 'asc' as const }));
   const orderBy = list.sort ? [{ [list.sort.field]: list.sort.direction }, ...rest] : rest;
   const [rows, total] = await ctx.prisma.$transaction([
@@ -52,13 +50,27 @@ export async function listUsage(
     ctx.prisma.daily_usage.count({ where }),
   ]);
   const data = rows.map((row) => ({
+    channel: 'api' as const,
     day: row.day.toISOString().slice(0, 10),
     method: row.method,
     resource: row.resource,
     application_id: row.application_id || null,
+    user_id: null,
     calls: Number(row.calls),
   }));
   return page(data, list, total);
+}
+
+/** The days of a range; by default from the first day of the present month. 400 when it is turned. */
+export async function readDays(ctx: BillingContext, range: DayRange) {
+  if (range.from !== undefined && range.to !== undefined && range.from > range.to)
+    throw new ServiceError('bad_request', {
+      code: 'out_of_range',
+      message: 'from must not be after to.',
+      field: 'from',
+    });
+  const from = range.from ?? (range.to === undefined ? await firstDayOfMonth(ctx) : undefined);
+  return { ...(from && { gte: new Date(from) }), ...(range.to && { lte: new Date(range.to) }) };
 }
 
 async function firstDayOfMonth(ctx: BillingContext): Promise<string> {
@@ -82,5 +94,8 @@ export async function readMonthlyUsage(
      group by day, method, resource order by day, resource, method`,
     [call.accountId, month],
   );
-  return { month, calls: rows as (Omit<Usage, 'application_id'> & { application_id: number })[] };
+  return {
+    month,
+    calls: rows as (Omit<Usage, 'channel' | 'application_id' | 'user_id'> & { application_id: number })[],
+  };
 }

@@ -119,6 +119,16 @@ export class AccountMeter {
     }
   }
 
+  /**
+   * Admits a call that takes none of the allowance; 402 when writes are blocked. While billing is
+   * unreachable its last answer holds.
+   */
+  async admitUncounted(isWrite: boolean): Promise<void> {
+    this.lastUsedAt = performance.now();
+    while (this.stale && !this.isUnreachable()) await this.reserve();
+    this.allowance.requirePaid(isWrite);
+  }
+
   /** Ends a call that was answered; some statuses don't count. */
   count(ticket: Ticket, status: number, facts: CallFacts): void {
     if (ticket.ended) return;

@@ -26,6 +26,7 @@ export async function contextFor(
     scopes,
     branching,
     ...(storageBytes === undefined ? {} : { storageBytes }),
+    ...(token.session ? { channel: 'console' as const } : {}),
   };
   const text = await sign(claims, `${service}:http`);
   token.contexts = { ...token.contexts, [service]: { text, branching, storageBytes, scopes, until } };

@@ -22,6 +22,8 @@ export type Token = {
   limit?: string[];
   issuedAtMs: number;
   expiresAtMs: number;
+  /** Set for a session of the console, which is resolved to a token of its user. */
+  session?: { id: number; confirmedUntilMs: number };
   /** The cached call context for each service, and until when it may be reused. */
   contexts?: Record<
     string,

@@ -1,9 +1,10 @@
 // The files of the documentation browser. Pages name their scripts and styles by digest, so that
 // browsers keep those for ever, and pages are read again when one has changed.
+
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { createDocument, type Document, revalidated } from '@almanac/service-kit/http/document';
 import absolutePath from 'swagger-ui-dist/absolute-path.js';
-import { createDocument, type Document, revalidated } from './document.ts';
 
 type DocsFile = { path: string; document: Document; cacheControl: string };
 

@@ -1,9 +1,11 @@
 // The pages that the gateway itself answers: health, the OpenAPI document, and the documentation
 // browser, which loads nothing from other sites.
-import express, { type Router } from 'express';
+import { sendDocument } from '@almanac/service-kit/http/document';
+import { consolePrefix } from '@almanac/service-kit/http/path';
+import express, { type Request, type Router } from 'express';
+import Negotiator from 'negotiator';
 import type { GatewayContext } from '../context.ts';
 import { readDocsFiles } from './docs-files.ts';
-import { sendDocument } from './document.ts';
 
 // Only files of this gateway; the browser's own images are data: URLs.
 const docsPolicy =
@@ -17,7 +19,12 @@ export function documentRoutes({ runtime, openApi, config }: GatewayContext): Ro
     const state = await runtime.health.check();
     res.status(state.ready ? 200 : 503).json(state);
   });
-  router.get('/', (_req, res) => res.redirect(302, '/docs'));
+  // Browsers ask for HTML; programs get to the documentation.
+  const prefersPages = (req: Request) => config.console && new Negotiator(req).mediaTypes().includes('text/html');
+  router.get('/', (req, res) => {
+    res.vary('Accept').redirect(302, prefersPages(req) ? consolePrefix : '/docs');
+  });
+  if (config.console) router.get('/console', (_req, res) => res.redirect(302, consolePrefix));
   router.get('/openapi.json', async (req, res) => sendDocument(req, res, await openApi(), config.compression));
   addDocs(router, config.compression);
   return router;

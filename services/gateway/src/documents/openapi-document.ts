@@ -1,10 +1,11 @@
 // /openapi.json: the documents of all services, merged and cached for a minute. While a service is
 // unreachable, its last document is used.
+
 import { mergeOpenApi, type OpenApiFragment } from '@almanac/service-kit/api/openapi';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { upstreamNames } from '../config.ts';
+import { createDocument, type Document } from '@almanac/service-kit/http/document';
+import { apiServiceNames } from '../config.ts';
 import type { Upstreams } from '../forwarding/upstreams.ts';
-import { createDocument, type Document } from './document.ts';
 import { examples } from './examples.ts';
 
 const ttlMs = 60_000;
@@ -15,7 +16,7 @@ export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): 
   let cached: { document: Document; until: number } | undefined;
   let building: Promise<Document> | undefined;
 
-  const read = async (name: (typeof upstreamNames)[number]) => {
+  const read = async (name: (typeof apiServiceNames)[number]) => {
     try {
       fragments.set(name, (await upstreams[name].getJson('/openapi.json')) as OpenApiFragment);
     } catch (cause) {
@@ -29,7 +30,7 @@ export function createOpenApiDocument(upstreams: Upstreams, publicUrl: string): 
   };
 
   const build = async () => {
-    await Promise.all(upstreamNames.map(read));
+    await Promise.all(apiServiceNames.map(read));
     const content = Buffer.from(JSON.stringify(mergeOpenApi([...fragments.values()], publicUrl, examples)));
     const built = createDocument('application/json', content);
     // The present one, if it is equal, is compressed already.

@@ -23,3 +23,18 @@ export function admit({ meters }: GatewayContext): RequestHandler {
     next();
   };
 }
+
+/**
+ * Admits a call of the console, which doesn't count against the allowance: 402 when writes are
+ * blocked, except for those with which an account gets out of that.
+ */
+export function admitUncounted({ consoleUsage }: GatewayContext): RequestHandler {
+  return async (req, res, next) => {
+    const { route, meter, token } = callOf(res) as { route: ApiRoute; meter: AccountMeter; token: Token };
+    await meter.admitUncounted(route.method !== 'GET' && !route.unpaid);
+    onClose(res, () =>
+      consoleUsage.count(token, { method: req.method, resource: route.resource, status: res.statusCode }),
+    );
+    next();
+  };
+}

@@ -1,7 +1,9 @@
 // CORS: browser applications of the origins in GATEWAY_CORS_ORIGINS may call the API with a token.
-// Cookies are never allowed, so a page can do no more than its own token allows.
+// Cookies are never allowed, so a page can do no more than its own token allows. The console answers
+// no other origin.
 import type { Request, RequestHandler, Response } from 'express';
 import { setDefaultHeaders } from '../answers/default-headers.ts';
+import { callOf } from '../call.ts';
 import type { GatewayContext } from '../context.ts';
 
 const requestHeaders = [
@@ -32,6 +34,7 @@ export const allowOrigin =
   ({ config }: Pick<GatewayContext, 'config'>): RequestHandler =>
   (req, res, next) => {
     const { origin } = req.headers;
+    if (callOf(res).isConsole) return next();
     if (config.corsOrigins.length > 0) res.setHeader('Vary', 'Origin');
     if (isAllowed(config, origin)) {
       res.setHeader('Access-Control-Allow-Origin', origin);
@@ -48,8 +51,8 @@ export function answerOptions(
   allow: string,
 ): void {
   setDefaultHeaders(res, defaultHeaders);
-  if (isAllowed(config, req.headers.origin) && req.headers['access-control-request-method'] !== undefined)
-    setPreflightHeaders(res, allow);
+  const isAllowedHere = !callOf(res).isConsole && isAllowed(config, req.headers.origin);
+  if (isAllowedHere && req.headers['access-control-request-method'] !== undefined) setPreflightHeaders(res, allow);
   res.writeHead(204, { Allow: allow }).end();
 }
 

@@ -1,6 +1,6 @@
 // The destination of a request outside the API.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { addressNotFound, readPath } from '@almanac/service-kit/http/path';
+import { addressNotFound, consolePrefix, readPath } from '@almanac/service-kit/http/path';
 import type { RequestHandler } from 'express';
 import { callOf, updateCall } from '../call.ts';
 import type { GatewayContext } from '../context.ts';
@@ -12,8 +12,10 @@ export function findPublicPath(ctx: GatewayContext): RequestHandler {
   const { readMs } = ctx.config.timeouts;
   return (req, res, next) => {
     const { path, clientAddress } = callOf(res);
-    const found = matchPublicPath(path) as PublicPath;
-    if (!readPath(path) || (found.isLocal && !isFromThisMachine(req, clientAddress))) throw addressNotFound();
+    const found = matchPublicPath(path, ctx.config.console) as PublicPath;
+    // The console itself is the one address with a slash at its end.
+    const isNormal = path === consolePrefix || readPath(path) !== undefined;
+    if (!isNormal || (found.isLocal && !isFromThisMachine(req, clientAddress))) throw addressNotFound();
     const methods = found.methodsByPath?.[path] ?? found.methods;
     const allow = [...methods, 'OPTIONS'].join(', ');
     if (req.method === 'OPTIONS') {

@@ -1,6 +1,6 @@
 // The route of an API call, which names the service that answers.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { addressNotFound, apiPrefix, readPath } from '@almanac/service-kit/http/path';
+import { addressNotFound, apiPrefix, consolePrefix, readPath } from '@almanac/service-kit/http/path';
 import { limits } from '@almanac/service-kit/limits';
 import type { RequestHandler } from 'express';
 import { callOf, updateCall } from '../call.ts';
@@ -12,12 +12,16 @@ import { answerOptions } from './allow-origin.ts';
 
 export const isApiPath = (path: string): boolean => path.startsWith(`${apiPrefix}/`);
 
+/** A call of the API by a page of the console. */
+export const isConsoleCall = (path: string): boolean => path.startsWith(`${consolePrefix.slice(0, -1)}${apiPrefix}/`);
+
 /** Finds the route; 404 and 405 when there is none. Answers OPTIONS. */
 export function findRoute(ctx: GatewayContext): RequestHandler {
   const match = createRouteMatcher(apiRoutes);
   return (req, res, next) => {
-    const segments = readPath(callOf(res).path);
-    const matched = segments && match(segments.slice(2));
+    const { path, isConsole } = callOf(res);
+    const segments = readPath(path);
+    const matched = segments && match(segments.slice(isConsole ? 3 : 2));
     if (!matched) throw addressNotFound();
     const route = matched.methods.get(req.method);
     if (route) {

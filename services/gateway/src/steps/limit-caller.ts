@@ -33,6 +33,29 @@ export function limitAccount({ callerRequests, accountBurst }: GatewayLimits): R
   };
 }
 
+/** Limits the rate of a session's calls of the console; 429 beyond the limits. */
+export function limitSession({ sessionBurst, sessionMinute }: GatewayLimits): RequestHandler {
+  const rates = [
+    new RateLimiterMemory({ points: sessionBurst, duration: 5, keyPrefix: '' }),
+    new RateLimiterMemory({ points: sessionMinute, duration: 60, keyPrefix: '' }),
+  ];
+  return async (_req, res, next) => {
+    const { id } = callOf(res).token as Token;
+    for (const rate of rates)
+      try {
+        await rate.consume(id);
+      } catch (refusal) {
+        const { points, duration } = rate;
+        const { msBeforeNext } = refusal as RateLimiterRes;
+        throw tooMany(
+          `This session has made ${points} calls in less than ${duration} seconds.`,
+          Math.max(1, Math.ceil(msBeforeNext / 1000)),
+        );
+      }
+    next();
+  };
+}
+
 /** Limits the concurrency of requests without a token, by network; 429 beyond the limit. */
 export function limitNetwork({ callerRequests }: GatewayLimits): RequestHandler {
   const enter = limitInFlight(callerRequests, 'network');

@@ -1,6 +1,6 @@
 // The first step: gives a request its id; when it ends, writes its access line, metric and span.
 import { readRequestId } from '@almanac/service-kit/http/answer';
-import { apiPrefix, pathOf, readPath } from '@almanac/service-kit/http/path';
+import { apiPrefix, consolePrefix, pathOf, readPath } from '@almanac/service-kit/http/path';
 import { createAccessLogger } from '@almanac/service-kit/observability/logger';
 import { traceRequest } from '@almanac/service-kit/observability/tracing/calls';
 import { type Carrier, tracing } from '@almanac/service-kit/observability/tracing/tracing';
@@ -38,6 +38,7 @@ export function startCall({ config, runtime: { health, logger, metrics } }: Gate
       status,
       ms: Math.round(ms * 100) / 100,
     };
+    if (token?.session) line.channel = 'console';
     if (token) {
       line.account_id = token.accountId;
       line.application_id = token.applicationId;
@@ -54,6 +55,7 @@ export function startCall({ config, runtime: { health, logger, metrics } }: Gate
       startedAt: performance.now(),
       path,
       clientAddress: clientAddress(req, config.trustedHops),
+      isConsole: config.console && path.startsWith(consolePrefix),
       isOAuth: isOAuthPath(path),
     });
     onClose(res, () => record(req, res));

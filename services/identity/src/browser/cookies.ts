@@ -1,5 +1,6 @@
 // Cookies of the pages: hidden from scripts, not sent with other sites' forms, and limited to this
 // host and, when the pages are served over TLS, to TLS.
+import { cookieName, findCookie } from '@almanac/service-kit/http/cookies';
 import type { Request, Response } from 'express';
 import type { IdentityContext } from '../context.ts';
 
@@ -12,18 +13,11 @@ type CookieName = 'session' | 'device' | 'notice' | 'link' | 'request';
 /** True when the pages are served over TLS. */
 export const isTls = (ctx: IdentityContext): boolean => ctx.config.common.publicUrl.startsWith('https:');
 
-// Browsers accept this prefix only over TLS, for all paths and without a domain, so that no other
-// host of the domain can set the cookie.
-const fullName = (ctx: IdentityContext, name: CookieName) => `${isTls(ctx) ? '__Host-' : ''}almanac_${name}`;
+const fullName = (ctx: IdentityContext, name: CookieName) => cookieName(ctx.config.common.publicUrl, name);
 
 /** The cookie's value; undefined when the browser sent none. */
 export function readCookie(ctx: IdentityContext, req: Request, name: CookieName): string | undefined {
-  const wanted = fullName(ctx, name);
-  for (const pair of String(req.headers.cookie ?? '').split(';')) {
-    const at = pair.indexOf('=');
-    if (at > 0 && pair.slice(0, at).trim() === wanted) return pair.slice(at + 1).trim();
-  }
-  return undefined;
+  return findCookie(req.headers.cookie, fullName(ctx, name));
 }
 
 /** Sets a cookie; `value` needs no encoding. */

@@ -4,22 +4,30 @@ import type { Request, RequestHandler, Response } from 'express';
 import { readOrigin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { type AuthorizationRequest, readAuthorizationRequest, unpack } from '../oauth/authorization-request.ts';
-import { Parameters } from '../oauth/parameters.ts';
+import { Parameters, readQuery } from '../oauth/parameters.ts';
 import { csrfFields, readVerifiedForm } from './forms.ts';
 import { logIn } from './log-in.ts';
 import { setNotice, takeNotice } from './notices.ts';
 import { forgotPath, pageEndpoint, redirectToPage, redirectToRequest } from './page-endpoint.ts';
+import { isReturnTo, packReturnTo } from './return-to.ts';
 import { endSession, ensureSessionId, findSessionUser, setDeviceCookie, startSession } from './sessions.ts';
 import { formTargetOf, sendPage } from './views/layout.ts';
 import { logInPage, logOutPage } from './views/log-in.ts';
 import { waitInWords } from './views/parts.ts';
 
-/** GET /oauth/login: the form without an application's request. */
+/**
+ * GET /oauth/login: the form without an application's request. `return_to` names the page of the
+ * console to which the log-in leads.
+ */
 export function showOwnLogIn(ctx: IdentityContext): RequestHandler {
   return pageEndpoint(ctx, '/oauth/login', async (req, res) => {
+    const address = readQuery(req).find('return_to');
+    const returnTo = address === undefined ? undefined : packReturnTo(ctx, address);
     const sessionId = ensureSessionId(ctx, req, res);
-    if (await findSessionUser(ctx, sessionId)) return redirectToPage(ctx, res, '/oauth/applications');
-    showLogIn(ctx, req, res, sessionId, {});
+    const user = await findSessionUser(ctx, sessionId);
+    if (!user) return showLogIn(ctx, req, res, sessionId, { returnTo });
+    if (returnTo === undefined) redirectToPage(ctx, res, '/oauth/applications');
+    else redirectToRequest(ctx, res, returnTo);
   });
 }
 
@@ -44,6 +52,7 @@ export function submitLogIn(ctx: IdentityContext): RequestHandler {
     if (waitSeconds > 0) res.set('Retry-After', String(waitSeconds));
     showLogIn(ctx, req, res, sessionId, {
       request,
+      returnTo: isReturnTo(subject) ? subject : undefined,
       retry: { email, accountNumber: accountNumber ?? '', problem: problemOf(waitSeconds, request !== undefined) },
       status: waitSeconds > 0 ? 429 : 422,
     });
@@ -58,6 +67,8 @@ function problemOf(waitSeconds: number, hasAccount: boolean): string {
 
 type LogInForm = {
   request?: AuthorizationRequest | undefined;
+  /** The subject of a log-in for the console. */
+  returnTo?: string | undefined;
   retry?: { email: string; accountNumber: string; problem: string };
   status?: number;
 };
@@ -68,15 +79,16 @@ export function showLogIn(
   req: Request,
   res: Response,
   sessionId: string,
-  { request, retry, status }: LogInForm,
+  { request, returnTo, retry, status }: LogInForm,
 ): void {
-  const subject = request?.packed ?? '';
+  const subject = request?.packed ?? returnTo ?? '';
   sendPage(res, {
     title: retry ? 'Problem: log in' : 'Log in',
     status,
     formTarget: request && formTargetOf(request.redirectUri),
     body: logInPage({
       applicationName: request?.client.name,
+      isForConsole: returnTo !== undefined,
       hidden: csrfFields(ctx, sessionId, 'log in', subject),
       forgotPath: forgotPath(subject),
       notice: takeNotice(ctx, req, res),
@@ -109,6 +121,6 @@ export function submitLogOut(ctx: IdentityContext): RequestHandler {
 }
 
 function findRequest(ctx: IdentityContext, subject: string): Promise<AuthorizationRequest | undefined> {
-  if (subject === '') return Promise.resolve(undefined);
+  if (subject === '' || isReturnTo(subject)) return Promise.resolve(undefined);
   return readAuthorizationRequest(ctx, new Parameters(unpack(subject)));
 }

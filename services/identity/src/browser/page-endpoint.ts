@@ -7,6 +7,7 @@ import { RefusedRequest, UntrustedRequest, unpack } from '../oauth/authorization
 import { toOAuthError } from '../oauth/oauth-error.ts';
 import { isTls } from './cookies.ts';
 import { type FormName, UnverifiedForm } from './forms.ts';
+import { findReturnTo, isReturnTo } from './return-to.ts';
 import { sendPage, setPageHeaders } from './views/layout.ts';
 import { messagePage } from './views/message.ts';
 
@@ -28,27 +29,33 @@ export function pageEndpoint(
 }
 
 /**
- * Redirects to a page of identity. The host comes from the configuration, never from the request.
+ * Redirects to a page of identity or the console. The host comes from the configuration, never from the request.
  */
-export function redirectToPage(ctx: IdentityContext, res: Response, path: `/oauth/${string}`): void {
+export function redirectToPage(ctx: IdentityContext, res: Response, path: string): void {
   redirect(res, `${ctx.config.common.publicUrl}${path}`);
 }
 
-/** Redirects to a packed authorization request, or to the log-in page when it is empty. */
-export function redirectToRequest(ctx: IdentityContext, res: Response, packed: string): void {
-  redirectToPage(ctx, res, requestPath(packed));
+/**
+ * Redirects to the destination of a log-in: a packed authorization request, or a page of the
+ * console. To the log-in page when the subject is empty.
+ */
+export function redirectToRequest(ctx: IdentityContext, res: Response, subject: string): void {
+  redirectToPage(ctx, res, findReturnTo(ctx, subject) ?? requestPath(subject));
 }
 
 /**
- * The path of a packed authorization request, which is validated there; the log-in page when it is
- * empty.
+ * The path where a log-in begins again: the packed authorization request, which is validated there,
+ * or else the log-in page.
  */
 export function requestPath(packed: string): `/oauth/${string}` {
-  return packed === '' ? '/oauth/login' : `/oauth/authorize?${new URLSearchParams(unpack(packed))}`;
+  if (packed === '') return '/oauth/login';
+  const query = new URLSearchParams(unpack(packed));
+  return isReturnTo(packed) ? `/oauth/login?${query}` : `/oauth/authorize?${query}`;
 }
 
 /** The path of the page for a new password, which keeps the authorization request. */
 export function forgotPath(packed: string): `/oauth/${string}` {
+  if (isReturnTo(packed)) return '/oauth/password/forgot';
   return `/oauth/password/forgot${packed === '' ? '' : `?${new URLSearchParams(unpack(packed))}`}`;
 }
 

@@ -7,6 +7,7 @@ import { recordEntries, recordEntry } from '../audit/audit-log.ts';
 import type { Origin } from '../audit/origin.ts';
 import type { IdentityContext } from '../context.ts';
 import { digestOf, newIdentifier, newSecret } from '../security/digest.ts';
+import { endSessions } from '../sessions/end-sessions.ts';
 import { addSeconds, type Database, databaseNow, transact } from '../transaction.ts';
 import { clearCookie, readCookie, setCookie } from './cookies.ts';
 
@@ -75,14 +76,15 @@ export async function startSession(
     // One statement for all entries, so the time doesn't reveal whether there are others.
     await recordEntries(tx, same ? [act, ...others] : others);
     if (!same) return false;
-    if (before !== undefined) await tx.session.deleteMany({ where: { digest: digestOf(before) } });
+    if (before !== undefined) await endSessions(tx, { digest: digestOf(before) }, act.request_id);
     const expires_at = addSeconds(await databaseNow(tx), ctx.config.sessionSeconds);
     await tx.session.create({
       data: { digest: digestOf(id), account_id: user.account_id, user_id: user.id, expires_at, ...describe(req) },
     });
     return true;
   });
-  if (isStarted) setCookie(ctx, res, 'session', id, ctx.config.sessionSeconds);
+  // Its use renews the session, not the cookie.
+  if (isStarted) setCookie(ctx, res, 'session', id, ctx.config.sessionMaxSeconds);
   return isStarted;
 }
 
@@ -111,8 +113,7 @@ export async function endSession(ctx: IdentityContext, req: Request, res: Respon
   clearCookie(ctx, res, 'session');
   if (id === undefined) return;
   await transact(ctx, async (tx) => {
-    const [session] = await tx.$queryRaw<{ account_id: number; user_id: number }[]>`
-      delete from session where digest = ${digestOf(id)} returning account_id, user_id`;
+    const [session] = await endSessions(tx, { digest: digestOf(id) }, origin.requestId);
     if (!session) return;
     const actor = { accountId: session.account_id, userId: session.user_id, ...origin };
     await recordEntry(tx, auditEntry(actor, { action: 'logout' }));

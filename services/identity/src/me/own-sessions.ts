@@ -11,6 +11,7 @@ import { type CallContext, requireUser } from '@almanac/service-kit/caller/call-
 import { notFound } from '@almanac/service-kit/errors';
 import { recordAct } from '../audit/audit-log.ts';
 import type { IdentityContext } from '../context.ts';
+import { endSessions } from '../sessions/end-sessions.ts';
 import { databaseNow, transact } from '../transaction.ts';
 
 export const sessionFields = {
@@ -42,10 +43,10 @@ const own = (call: CallContext) => ({ account_id: call.accountId, user_id: requi
  */
 export async function endOwnSessions(ctx: IdentityContext, call: CallContext, id?: number): Promise<void> {
   await transact(ctx, async (tx) => {
-    const ended = await tx.session.deleteMany({ where: { ...own(call), id } });
-    if (ended.count === 0 && id !== undefined) throw notFound('Session');
-    if (ended.count === 0) return;
+    const ended = await endSessions(tx, { ...own(call), id }, call.requestId);
+    if (ended.length === 0 && id !== undefined) throw notFound('Session');
+    if (ended.length === 0) return;
     const act = { action: 'session.ended', resource_type: 'user', resource_id: requireUser(call) };
-    await recordAct(tx, call, { ...act, after: { sessions: ended.count } });
+    await recordAct(tx, call, { ...act, after: { sessions: ended.length } });
   });
 }

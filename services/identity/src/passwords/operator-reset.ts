@@ -8,6 +8,7 @@ import type { IdentityContext } from '../context.ts';
 import { emailKey } from '../mails/email-address.ts';
 import { revokeFamilies } from '../oauth/token-families.ts';
 import { anyAccountKey, ownAccountKey, unknownDeviceKeys } from '../security/log-in-keys.ts';
+import { endSessions } from '../sessions/end-sessions.ts';
 import { transact } from '../transaction.ts';
 import { insertLink } from './password-links.ts';
 
@@ -25,7 +26,7 @@ export async function resetPassword(
   const link = await transact(ctx, async (tx) => {
     // Sessions first: a consent locks its session's row, so `revokeFamilies` finds its code.
     if (end_sessions) {
-      await tx.session.deleteMany({ where: { user_id: user.id } });
+      await endSessions(tx, { user_id: user.id }, requestId);
       await revokeFamilies(ctx, tx, { user_id: user.id }, 'password_reset', requestId);
     }
     const purpose = user.status === 'invited' ? 'invitation' : 'password_reset';

@@ -9,6 +9,7 @@ import type { IdentityContext } from '../context.ts';
 import { requestMail } from '../mails/mail-requests.ts';
 import { revokeFamilies } from '../oauth/token-families.ts';
 import { digestOf, newSecret } from '../security/digest.ts';
+import { endSessions } from '../sessions/end-sessions.ts';
 import { addSeconds, type Database, databaseNow, type Transaction, transact } from '../transaction.ts';
 
 export const linkPurposes = ['invitation', 'password_reset'] as const;
@@ -159,7 +160,7 @@ async function endOldAccess(
   purpose: LinkPurpose,
   requestId: string,
 ): Promise<void> {
-  await tx.session.deleteMany({ where: { user_id: userId } });
+  await endSessions(tx, { user_id: userId }, requestId);
   await closeLinks(tx, userId);
   if (purpose === 'password_reset') await revokeFamilies(ctx, tx, { user_id: userId }, 'password_reset', requestId);
 }

@@ -26,6 +26,7 @@ import { revokeFamilies } from '../oauth/token-families.ts';
 import { closeLinks } from '../passwords/password-links.ts';
 import { lockAccount, requireRemainingAdministrator } from '../permissions/administrators.ts';
 import { announcePermissionChanged, requireAdministrator } from '../permissions/effective-permissions.ts';
+import { endSessions } from '../sessions/end-sessions.ts';
 import { revokeSubject } from '../tokens/revocations.ts';
 import { announce, mapUniqueViolation, type Transaction, transact } from '../transaction.ts';
 
@@ -252,7 +253,7 @@ async function endAccess(
   id: number,
   reason: 'user_suspended' | 'password_set',
 ): Promise<void> {
-  await tx.session.deleteMany({ where: { user_id: id } });
+  await endSessions(tx, { user_id: id }, call.requestId);
   await revokeFamilies(ctx, tx, { user_id: id }, reason, call.requestId);
 }
 

@@ -187,7 +187,7 @@ class PostgresBus implements Bus {
     }
   }
 
-  // Everything periodic is slow or off, six services do it beside each other: what matters in time
+  // Everything periodic is slow or off, seven services do it beside each other: what matters in time
   // is woken by NOTIFY. The supervisor finds, within seconds, messages whose consumer died.
   private createBoss(): PgBoss {
     const boss = new PgBoss({

@@ -5,6 +5,7 @@ import { bdi, field, hiddenFields, noticeBox, problemBox } from './parts.ts';
 type LogIn = {
   /** The application that the user logs in for; undefined for the user's own pages. */
   applicationName: string | undefined;
+  isForConsole: boolean;
   hidden: Record<string, string>;
   forgotPath: string;
   notice?: string;
@@ -12,13 +13,9 @@ type LogIn = {
 };
 
 /** The page with the log-in form. */
-export function logInPage({ applicationName, hidden, forgotPath, notice, retry }: LogIn): Html {
+export function logInPage({ applicationName, isForConsole, hidden, forgotPath, notice, retry }: LogIn): Html {
   return html`${noticeBox(notice)}<h1>Log in</h1>
-<p class="lead">${
-    applicationName === undefined
-      ? 'to see which applications act for you.'
-      : html`to continue to <strong>${bdi(applicationName)}</strong>.`
-  }</p>
+<p class="lead">${leadOf(applicationName, isForConsole)}</p>
 ${problemBox('You are not logged in', retry?.problem, 'email')}<form method="post" action="/oauth/login">
 ${hiddenFields(hidden)}${field({
   name: 'email',
@@ -33,6 +30,11 @@ ${hiddenFields(hidden)}${field({
 }<button type="submit">Log in</button>
 </form>
 <p class="after"><a href="${forgotPath}">Forgot your password?</a></p>`;
+}
+
+function leadOf(applicationName: string | undefined, isForConsole: boolean): Html | string {
+  if (applicationName !== undefined) return html`to continue to <strong>${bdi(applicationName)}</strong>.`;
+  return isForConsole ? 'to continue to the console.' : 'to see which applications act for you.';
 }
 
 function accountField(value: string): Html {

@@ -1,5 +1,5 @@
-// A document that the gateway itself answers. It is compressed once for each encoding, at the first
-// request that accepts it, and clients revalidate their copy by the digest of its content.
+// A document in memory. It is compressed once for each encoding, at the first request that accepts
+// it, unless it comes compressed; clients revalidate their copy by the digest of its content.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -29,10 +29,19 @@ const encodings = Object.keys(encoders) as Encoding[];
 /** A smaller document fits into one packet in any encoding. */
 const smallestBytes = 1_024;
 
-/** A document with this content. */
-export function createDocument(type: string, content: Buffer): Document {
+/** A document with this content, and with the encodings of it that exist already. */
+export function createDocument(
+  type: string,
+  content: Buffer,
+  compressed: Partial<Record<Encoding, Buffer>> = {},
+): Document {
   const digest = createHash('sha256').update(content).digest('base64url').slice(0, 24);
-  return { type, content, digest, encoded: new Map() };
+  const encoded = new Map<Encoding, Promise<Buffer>>();
+  for (const encoding of encodings) {
+    const bytes = compressed[encoding];
+    if (bytes) encoded.set(encoding, Promise.resolve(bytes));
+  }
+  return { type, content, digest, encoded };
 }
 
 /** For what may change under its address: a copy may be kept, and is revalidated at each use. */

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "session" ADD COLUMN     "confirmed_at" TIMESTAMPTZ(3);
