@@ -1,0 +1,54 @@
+// Builds the web application into services/console/dist, and serves it while one works on it.
+import { lingui, linguiTransformerBabelPreset } from '@lingui/vite-plugin';
+import babel from '@rolldown/plugin-babel';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+// The system that `npm run console` talks to. With ALMANAC_TOKEN, a token of a person, calls are
+// made with it instead of a session; such a token never gets into a build.
+const baseUrl = process.env.ALMANAC_BASE_URL ?? 'http://127.0.0.1:8080';
+const token = process.env.ALMANAC_TOKEN;
+
+const texts = { cwd: import.meta.dirname };
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: '/console/',
+  // Lingui's macros by Babel: its native transformer is not installed by npm on Node 20.
+  plugins: [react(), lingui(texts), babel({ presets: [linguiTransformerBabelPreset({}, texts)] })],
+  css: { modules: { localsConvention: 'camelCaseOnly' } },
+  // The console's server puts a fresh nonce in its place.
+  html: { cspNonce: '__CSP_NONCE__' },
+  build: {
+    outDir: '../dist',
+    emptyOutDir: true,
+    target: ['chrome114', 'firefox135', 'safari18.4'],
+    // A file that is inlined as a data: address is no file with a hash, and data: scripts are refused.
+    assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
+            { name: 'grid', test: /node_modules\/ag-(grid|charts|stack)-/ },
+          ],
+        },
+      },
+    },
+  },
+  server: {
+    host: '127.0.0.1',
+    port: 5173,
+    strictPort: true,
+    proxy: {
+      '/console/api': {
+        target: baseUrl,
+        ...(token && {
+          headers: { authorization: `Bearer ${token}` },
+          rewrite: (path: string) => path.replace(/^\/console/, ''),
+        }),
+      },
+      '/oauth': { target: baseUrl },
+    },
+  },
+});
