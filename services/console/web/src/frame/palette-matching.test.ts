@@ -31,7 +31,7 @@ describe('the palette', () => {
 
   it('puts letters that merely come in order last', () => {
     const close = [
-      { id: 'far', name: 'Sum of disbursements' },
+      { id: 'far', name: 'Sum of bids' },
       { id: 'near', name: 'A subd' },
     ];
     expect(matchEntries(close, 'subd').map(({ id }) => id)).toEqual(['near', 'far']);
