@@ -30,6 +30,8 @@ export class SetFilter implements IFilterComp {
   private list!: HTMLElement;
   private reset!: HTMLButtonElement;
   private chosen = new Set<string | null>();
+  /** A filter of another kind, which came with a link: it holds until a value is chosen. */
+  private other: object | null = null;
   private delay: ReturnType<typeof setTimeout> | undefined;
   /** Counts the requests for values: an answer that a later one overtook is dropped. */
   private asked = 0;
@@ -51,7 +53,7 @@ export class SetFilter implements IFilterComp {
     this.reset.type = 'button';
     this.reset.textContent = params.texts.reset;
     this.reset.addEventListener('click', () => {
-      this.chosen.clear();
+      this.setModel(null);
       this.params.filterChangedCallback();
       void this.load();
     });
@@ -69,7 +71,7 @@ export class SetFilter implements IFilterComp {
   }
 
   isFilterActive(): boolean {
-    return this.chosen.size > 0;
+    return this.chosen.size > 0 || this.other !== null;
   }
 
   /** The server filters; this is asked for rows of the client alone. */
@@ -77,12 +79,13 @@ export class SetFilter implements IFilterComp {
     return true;
   }
 
-  getModel(): SetModel | null {
-    return this.chosen.size > 0 ? { filterType: 'set', values: [...this.chosen] } : null;
+  getModel(): SetModel | object | null {
+    return this.chosen.size > 0 ? { filterType: 'set', values: [...this.chosen] } : this.other;
   }
 
-  setModel(model: SetModel | null): void {
-    this.chosen = new Set(model?.values ?? []);
+  setModel(model: SetModel | object | null): void {
+    this.chosen = new Set(model && 'values' in model ? model.values : []);
+    this.other = model && !('values' in model) ? model : null;
   }
 
   destroy(): void {
@@ -113,6 +116,7 @@ export class SetFilter implements IFilterComp {
     box.addEventListener('change', () => {
       if (box.checked) this.chosen.add(value);
       else this.chosen.delete(value);
+      this.other = null;
       this.params.filterChangedCallback();
     });
     const name = element('span', 'set-filter-name');

@@ -73,7 +73,9 @@ type CardProps = { row: Row; columns: Column[]; formats: CellFormats; onOpen: (i
 
 function Card({ row, columns, formats, onOpen }: CardProps) {
   const keys = columns.filter(({ is_primary_key }) => is_primary_key);
-  const others = columns.filter(({ is_primary_key }) => !is_primary_key).slice(0, shownColumns);
+  const others = columns
+    .filter(({ name, is_primary_key }) => !is_primary_key && row[name] !== null)
+    .slice(0, shownColumns);
   return (
     <button type="button" className={styles.card} onClick={() => onOpen(row.svc_sk)}>
       <span className={styles.cardKey}>{keys.map((column) => cellText(row, column, formats)).join(' · ')}</span>

@@ -2,7 +2,8 @@ import { Trans } from '@lingui/react/macro';
 import { Link } from '@tanstack/react-router';
 import { writeFilters } from '../address/view.ts';
 import type { Column, Row, Table } from '../api/queries.ts';
-import { type CellFormats, cellText, plainText } from '../grid/cell-text.ts';
+import { type CellFormats, cellText } from '../grid/cell-text.ts';
+import { equalsFilter } from '../grid/equals-filter.ts';
 import { Time } from '../parts/time.tsx';
 import styles from './row-panel.module.css';
 
@@ -51,7 +52,7 @@ function Value({ row, column, tables, formats }: ValueProps) {
   const referenced = tables.find(({ table_definition_id }) => table_definition_id === column.foreign_key_table_id);
   const key = referenced && referencedKey(referenced, column);
   if (!referenced || !key) return text;
-  const filter = writeFilters({ [key.name]: { filterType: 'text', type: 'equals', filter: plainText(value) } });
+  const filter = writeFilters({ [key.name]: equalsFilter(key, value) });
   return (
     <Link to="/t/$key" params={{ key: referenced.key }} search={(search) => ({ branch: search.branch, filter })}>
       {text}
