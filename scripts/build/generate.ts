@@ -1,6 +1,6 @@
-// Generates the Prisma clients of the services, the TypeScript types of protos/, the client package,
-// and the web application of the console, which needs the client. Runs after every install, and
-// skips what is up to date by content. ALMANAC_CONSOLE=off leaves the console out.
+// Generates the Prisma clients of the services, the TypeScript types of protos/, the client
+// package, and the console's web application, which needs the client. Runs after every install,
+// and skips what is up to date by content. ALMANAC_CONSOLE=off leaves the console out.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

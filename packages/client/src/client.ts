@@ -45,7 +45,7 @@ export type ClientOptions = {
    * A token, or a function that returns a valid one: called for each call, and again after a 401.
    */
   | { token: Given }
-  /** In a browser whose session the server at `baseUrl` knows by its cookie: headers of each call. */
+  /** Headers of each call, in a browser whose session the server at `baseUrl` knows by a cookie. */
   | { headers: Record<string, string> }
 );
 
@@ -71,10 +71,10 @@ export type Client = Transfers & {
 };
 
 /**
- * A client for the system at `baseUrl`, with client credentials, with tokens of your own or with the
- * session of a browser. Nothing is sent before the first call. Every call takes a `signal`, and throws an AlmanacError for an
- * answer that is no success. Decimals and bigints of rows are strings (`ColumnValues`): the client
- * sends `Exact-Numbers` where a call takes it and doesn't set it.
+ * A client for the system at `baseUrl`, with client credentials, with tokens of your own or with
+ * the session of a browser. Nothing is sent before the first call. Every call takes a `signal`, and
+ * throws an AlmanacError for an answer that is no success. Decimals and bigints of rows are strings
+ * (`ColumnValues`): the client sends `Exact-Numbers` where a call takes it and doesn't set it.
  */
 export function createClient(options: ClientOptions): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');

@@ -11,7 +11,15 @@ import {
   type Schemas,
 } from '../src/client.ts';
 
-type Seen = { method: string; url: string; authorization?: string; key?: string; exact?: string; console?: string; body: string };
+type Seen = {
+  method: string;
+  url: string;
+  authorization?: string;
+  key?: string;
+  exact?: string;
+  console?: string;
+  body: string;
+};
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | 'hang' | 'hang up';
 
 let server: Server;

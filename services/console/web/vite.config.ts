@@ -10,8 +10,8 @@ import { defineConfig } from 'vite';
 const baseUrl = process.env.ALMANAC_BASE_URL ?? 'http://127.0.0.1:8080';
 const token = process.env.ALMANAC_TOKEN;
 
-// Lingui's parts look for their settings here, and one of them advises its native transformer, which
-// npm doesn't install on Node 20.
+// Lingui's parts look for their settings here, and one of them advises its native transformer,
+// which npm doesn't install on Node 20.
 process.env.LINGUI_CONFIG = join(import.meta.dirname, 'lingui.config.ts');
 process.env.LINGUI_SUPPRESS_BABEL_WARNING = '1';
 
@@ -26,7 +26,7 @@ export default defineConfig({
     outDir: '../dist',
     emptyOutDir: true,
     target: ['chrome114', 'firefox135', 'safari18.4'],
-    // A file that is inlined as a data: address is no file with a hash, and data: scripts are refused.
+    // Files that are inlined as data: addresses have no hash, and scripts of that kind are refused.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1_000, // AG Grid; the budgets are of what a browser loads, compressed
     rolldownOptions: {

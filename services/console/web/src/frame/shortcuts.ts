@@ -18,7 +18,7 @@ export function switchSingleKeys(on: boolean): void {
   localStorage.setItem(storageKey, on ? 'on' : 'off');
 }
 
-/** Calls `act` for the keys of the page. What a part of the page has acted on itself is left alone. */
+/** Calls `act` for the keys of the page, but for those that a part of the page has acted on. */
 export function useShortcuts(act: (what: Act) => void): void {
   const onAct = useEffectEvent(act);
   useEffect(() => {

@@ -12,7 +12,7 @@ export function numberSigns(locale: string): NumberSigns {
   return { group: sign('group') ?? '', decimal: sign('decimal') ?? '.' };
 }
 
-/** `5968.00` as `5,968.00`: all digits stay. Anything else than plain digits is returned as it is. */
+/** `5968.00` as `5,968.00`: all digits stay. What is no plain number is returned as it is. */
 export function layOutNumber(text: string, { group, decimal }: NumberSigns): string {
   const [, minus = '', whole = '', fraction = ''] = plain.exec(text) ?? [];
   if (whole === '') return text;
