@@ -25,7 +25,12 @@ const onSystem = {
   globalTeardown: inTestkit('jest/system-teardown'),
 };
 
-const besideSource = ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'scripts/**/*.test.ts'];
+const besideSource = [
+  'packages/*/src/**/*.test.ts',
+  'services/*/src/**/*.test.ts',
+  'services/console/web/src/**/*.test.ts',
+  'scripts/**/*.test.ts',
+];
 const ofServices = ['services/*/tests/**/*.test.ts', 'packages/*/tests/**/*.test.ts'];
 const mainJob = 'tests/acceptance/main-job.test.ts';
 const compose = 'tests/deploy/compose.test.ts';

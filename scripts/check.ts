@@ -21,6 +21,11 @@ const checks: Check[] = [
   },
   { name: 'types', about: 'strict TypeScript (tsc)', command: [program('typescript', 'tsc'), '-p', 'tsconfig.json'] },
   {
+    name: 'web types',
+    about: 'strict TypeScript of the console in the browser (tsc)',
+    command: [program('typescript', 'tsc'), '-p', 'services/console/web/tsconfig.json'],
+  },
+  {
     name: 'unused',
     about: 'unused files, exports and dependencies (knip)',
     command: [program('knip', 'knip'), '--no-progress', '--no-config-hints'],

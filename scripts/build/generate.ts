@@ -1,5 +1,6 @@
-// Generates the Prisma clients of the services, the TypeScript types of protos/, and the client
-// package. Runs after every install, and skips what is up to date by content.
+// Generates the Prisma clients of the services, the TypeScript types of protos/, the client
+// package, and the console's web application, which needs the client. Runs after every install,
+// and skips what is up to date by content. ALMANAC_CONSOLE=off leaves the console out.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,15 +29,23 @@ const protoOptions = [
 ];
 
 const targets = [...prismaTargets(), ...protoTargets(), ...clientTargets()];
-const stale = targets.filter((target) => !isFresh(target));
-const results = await Promise.allSettled(stale.map(generate));
+const applications = consoleTargets();
+const stale = [...targets, ...applications].filter((target) => !isFresh(target));
+const inOrder = [
+  stale.filter((target) => targets.includes(target)),
+  stale.filter((target) => applications.includes(target)),
+];
+const results: PromiseSettledResult<void>[] = [];
+for (const group of inOrder) results.push(...(await Promise.allSettled(group.map(generate))));
 const failures = results.flatMap((result) => (result.status === 'rejected' ? [(result.reason as Error).message] : []));
 if (failures.length > 0) {
   console.error(`generate: failed\n${failures.join('\n')}`);
   process.exitCode = 1;
 } else {
   const names = stale.map((target) => target.name).join(', ');
-  console.log(stale.length > 0 ? `generate: made ${names}` : `generate: all ${targets.length} up to date`);
+  console.log(
+    stale.length > 0 ? `generate: made ${names}` : `generate: all ${targets.length + applications.length} up to date`,
+  );
 }
 
 function prismaTargets(): Target[] {
@@ -92,6 +101,32 @@ function clientTargets(): Target[] {
   ];
 }
 
+function consoleTargets(): Target[] {
+  const web = join(root, 'services/console/web');
+  const client = join(root, 'packages/client');
+  // An image of one service has no web application, one without development packages no builder.
+  if (process.env.ALMANAC_CONSOLE === 'off' || !existsSync(web) || !existsSync(client) || !isInstalled('vite'))
+    return [];
+  const sources = globSync('**/*.*', { cwd: web }).filter((path) => !path.endsWith('.test.ts'));
+  return [
+    {
+      name: 'console',
+      sources: [
+        join(root, 'package-lock.json'),
+        join(root, 'docs/openapi.json'),
+        ...globSync('src/*.ts', { cwd: client })
+          .map((path) => join(client, path))
+          .toSorted(),
+        ...sources.map((path) => join(web, path)).toSorted(),
+      ],
+      output: join(root, 'services/console/dist'),
+      tool: () => findTool('vite', 'vite'),
+      options: ['build', '--config', 'services/console/web/vite.config.ts', '--emptyOutDir', '--logLevel', 'warn'],
+      make: makeWebApplication,
+    },
+  ];
+}
+
 async function generate(target: Target): Promise<void> {
   const stamp = stampOf(target);
   await target.make(target, target.tool());
@@ -111,6 +146,10 @@ async function makePrismaClient(target: Target, tool: Tool): Promise<void> {
 
 async function makeClient(target: Target, tool: Tool): Promise<void> {
   await run(target, { ...tool, script: join(root, 'packages/client/build.ts') }, [], {});
+  await replaceFolder(target.output, (fresh) => run(target, tool, [...target.options, '--outDir', fresh], {}));
+}
+
+async function makeWebApplication(target: Target, tool: Tool): Promise<void> {
   await replaceFolder(target.output, (fresh) => run(target, tool, [...target.options, '--outDir', fresh], {}));
 }
 
@@ -153,6 +192,14 @@ function toolVersion(target: Target): string {
   } catch {
     const path = join(target.output, stampName);
     return existsSync(path) ? (readFileSync(path, 'utf8').split(' ')[0] as string) : 'none';
+  }
+}
+
+function isInstalled(packageName: string): boolean {
+  try {
+    return require.resolve(`${packageName}/package.json`) !== '';
+  } catch {
+    return false;
   }
 }
 

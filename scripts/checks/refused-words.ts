@@ -72,7 +72,7 @@ const isName = (text: string, start: number, end: number) =>
 const lineOf = (text: string, at: number) => text.slice(0, at).split('\n').length;
 
 const comments: [file: RegExp, comment: RegExp][] = [
-  [/\.(?:[cm]?[jt]s|proto|prisma)$/, /^\s*(?:\/\/|\/\*|\*)/],
+  [/\.(?:[cm]?[jt]sx?|proto|prisma)$/, /^\s*(?:\/\/|\/\*|\*)/],
   [/\.(?:sh|ya?ml|toml)$|(?:^|\/)Dockerfile$|^\.ci\/run$/, /^\s*#/],
   [/\.sql$/, /^\s*--/],
 ];

@@ -13,7 +13,7 @@ const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: '
 const isOurs = (path: string) =>
   !list.notOurs.some((start) => beginsWith(path, start)) && !path.endsWith('/CHANGELOG.md');
 const isText = (path: string) =>
-  /\.(?:[cm]?[jt]s|md|json|ya?ml|sh|sql|proto|prisma|html|py|toml|txt)$|(?:^|\/)(?:Dockerfile|run)$/.test(path);
+  /\.(?:[cm]?[jt]sx?|md|json|ya?ml|sh|sql|proto|prisma|html|py|toml|txt)$|(?:^|\/)(?:Dockerfile|run)$/.test(path);
 
 let problems = 0;
 for (const path of tracked.filter((each) => isOurs(each) && isText(each))) {

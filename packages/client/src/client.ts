@@ -44,7 +44,9 @@ export type ClientOptions = {
   /**
    * A token, or a function that returns a valid one: called for each call, and again after a 401.
    */
-  | { token: string | (() => string | Promise<string>) }
+  | { token: Given }
+  /** Headers of each call, in a browser whose session the server at `baseUrl` knows by a cookie. */
+  | { headers: Record<string, string> }
 );
 
 export type Client = Transfers & {
@@ -69,10 +71,10 @@ export type Client = Transfers & {
 };
 
 /**
- * A client for the system at `baseUrl`, with client credentials or with tokens of your own. Nothing
- * is sent before the first call. Every call takes a `signal`, and throws an AlmanacError for an
- * answer that is no success. Decimals and bigints of rows are strings (`ColumnValues`): the client
- * sends `Exact-Numbers` where a call takes it and doesn't set it.
+ * A client for the system at `baseUrl`, with client credentials, with tokens of your own or with
+ * the session of a browser. Nothing is sent before the first call. Every call takes a `signal`, and
+ * throws an AlmanacError for an answer that is no success. Decimals and bigints of rows are strings
+ * (`ColumnValues`): the client sends `Exact-Numbers` where a call takes it and doesn't set it.
  */
 export function createClient(options: ClientOptions): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -80,11 +82,12 @@ export function createClient(options: ClientOptions): Client {
   // Called as a plain function: a browser's fetch fails as a method of another object.
   const { fetch = globalThis.fetch } = options;
   const send = createSend({ fetch: (...args) => fetch(...args), retries, longestRetryAfter, timeoutMs });
-  const tokens = 'token' in options ? givenTokens(options.token) : credentialTokens(baseUrl, options, send);
+  const sendCall =
+    'headers' in options ? withHeaders(options.headers, send) : withToken(tokensOf(options, baseUrl, send), send);
   const http = createFetchClient<paths>({
     baseUrl: `${baseUrl}/api/v1`,
     headers: { Accept: 'application/json' },
-    fetch: (request) => sendWithToken(request, tokens, send),
+    fetch: sendCall,
   });
   http.use({
     onRequest: ({ request, schemaPath }) => {
@@ -115,6 +118,8 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
+type Given = string | (() => string | Promise<string>);
+type SendCall = (request: Request) => Promise<Response>;
 type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
 type Plain = (path: string, init?: object) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
@@ -129,15 +134,28 @@ const readingPaths = ['grid', 'values', 'position', 'groups'].map((name) => `/ta
 const isRepeatable = ({ method, headers, url }: Request) =>
   idempotent.has(method) || headers.has(keyHeader) || readingPaths.some((path) => new URL(url).pathname.endsWith(path));
 
+function tokensOf(options: Credentials | { token: Given }, baseUrl: string, send: Send): TokenSource {
+  return 'token' in options ? givenTokens(options.token) : credentialTokens(baseUrl, options, send);
+}
+
+function withHeaders(headers: Record<string, string>, send: Send): SendCall {
+  return (request) => {
+    for (const [name, value] of Object.entries(headers)) request.headers.set(name, value);
+    return send(request, isRepeatable(request));
+  };
+}
+
 // Replaces a refused token once (it may have been revoked). A refused call had no effect, so any
 // call may be repeated.
-async function sendWithToken(request: Request, tokens: TokenSource, send: Send): Promise<Response> {
-  const repeatable = isRepeatable(request);
-  const token = await tokens.get(request.signal);
-  request.headers.set('Authorization', `Bearer ${token}`);
-  const response = await send(request, repeatable);
-  if (response.status !== 401 || !tokens.refused(token)) return response;
-  await response.body?.cancel();
-  request.headers.set('Authorization', `Bearer ${await tokens.get(request.signal)}`);
-  return send(request, repeatable);
+function withToken(tokens: TokenSource, send: Send): SendCall {
+  return async (request) => {
+    const repeatable = isRepeatable(request);
+    const token = await tokens.get(request.signal);
+    request.headers.set('Authorization', `Bearer ${token}`);
+    const response = await send(request, repeatable);
+    if (response.status !== 401 || !tokens.refused(token)) return response;
+    await response.body?.cancel();
+    request.headers.set('Authorization', `Bearer ${await tokens.get(request.signal)}`);
+    return send(request, repeatable);
+  };
 }

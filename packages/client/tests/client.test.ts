@@ -11,7 +11,15 @@ import {
   type Schemas,
 } from '../src/client.ts';
 
-type Seen = { method: string; url: string; authorization?: string; key?: string; exact?: string; body: string };
+type Seen = {
+  method: string;
+  url: string;
+  authorization?: string;
+  key?: string;
+  exact?: string;
+  console?: string;
+  body: string;
+};
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | 'hang' | 'hang up';
 
 let server: Server;
@@ -37,6 +45,7 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
     authorization: req.headers.authorization,
     key: req.headers['idempotency-key'] as string | undefined,
     exact: req.headers['exact-numbers'] as string | undefined,
+    console: req.headers['x-almanac-console'] as string | undefined,
     body,
   });
   send(req, res, (answers.length > 1 ? answers.shift() : answers[0]) as Answer);
@@ -128,6 +137,18 @@ describe('tokens', () => {
       status: 401,
     });
     expect(seen).toHaveLength(3);
+    expect(tokens).toBe(0);
+  });
+
+  it('are not needed in a browser with a session: the given headers are sent, and a 401 is an answer', async () => {
+    const almanac = client({ headers: { 'X-Almanac-Console': '1' } } as Partial<ClientOptions>);
+    answers = [{ body: domain }, failure(401)];
+    await showDomain(almanac);
+    await expect(showDomain(almanac)).rejects.toMatchObject({ status: 401 });
+    expect(seen.map(({ authorization, console }) => [authorization, console])).toEqual([
+      [undefined, '1'],
+      [undefined, '1'],
+    ]);
     expect(tokens).toBe(0);
   });
 

@@ -1,0 +1,25 @@
+// What went wrong, as a page shows it.
+
+export type ExplainedError = {
+  status: number | undefined;
+  lines: string[];
+  requestId: string | undefined;
+};
+
+// Read by its members: a copy of the class in another chunk is none of `instanceof`.
+type Refusal = { status?: unknown; errors?: unknown; error?: unknown; problems?: unknown; requestId?: unknown };
+
+/** The lines of a refusal, those of its problems first; for anything else the error's own words. */
+export function explainError(error: unknown): ExplainedError {
+  const refusal = (typeof error === 'object' && error !== null ? error : {}) as Refusal;
+  if (typeof refusal.status !== 'number')
+    return { status: undefined, lines: [error instanceof Error ? error.message : String(error)], requestId: undefined };
+  const problems = Array.isArray(refusal.problems) ? refusal.problems.map(({ message }) => String(message)) : [];
+  const errors = Array.isArray(refusal.errors) ? refusal.errors.map(String) : [];
+  const lines = problems.length > 0 ? problems : errors;
+  return {
+    status: refusal.status,
+    lines: lines.length > 0 ? lines : [String(refusal.error ?? refusal.status)],
+    requestId: typeof refusal.requestId === 'string' ? refusal.requestId : undefined,
+  };
+}

@@ -1,0 +1,105 @@
+// What the console reads, and how long each answer is good for. The keys begin with the resource,
+// so that a change to it can drop all answers about it.
+import { queryOptions } from '@tanstack/react-query';
+import { client, type Schemas } from './client.ts';
+
+export type Table = Schemas['DeployedTableDefinition'];
+export type Column = Schemas['DeployedColumn'];
+export type Branch = Schemas['Branch'];
+export type Row = Schemas['TableRecord'] & Record<string, unknown>;
+
+const minute = 60_000;
+
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: ({ signal }) => client.get('/me', { signal }),
+  staleTime: 5 * minute,
+});
+
+export const branchesQuery = queryOptions({
+  queryKey: ['branches'],
+  queryFn: ({ signal }) => all(client.list('/branches', { params: { query: { sort: 'name' } }, signal })),
+  staleTime: minute,
+});
+
+/** The deployed tables of a branch with their columns, by name. */
+export const tablesQuery = (branchId: number) =>
+  queryOptions({
+    queryKey: ['tables', branchId],
+    queryFn: ({ signal }) =>
+      all(
+        client.list('/deployed_table_definitions', {
+          params: { query: { branch_id: branchId, sort: 'name' } },
+          signal,
+        }),
+      ),
+    staleTime: minute,
+  });
+
+export const inboxQuery = queryOptions({
+  queryKey: ['inbox'],
+  queryFn: ({ signal }) => client.get('/inbox', { signal }),
+  staleTime: minute / 2,
+  refetchInterval: minute,
+});
+
+/** Everybody of the account: histories and requests name people by their ids. */
+export const peopleQuery = queryOptions({
+  queryKey: ['people'],
+  queryFn: ({ signal }) => all(client.list('/people', { signal })),
+  staleTime: 5 * minute,
+});
+
+export type RowPlace = { tableId: number; id: number };
+
+export const rowQuery = ({ tableId, id }: RowPlace, asOf: string | undefined) =>
+  queryOptions({
+    queryKey: ['rows', tableId, id, asOf],
+    queryFn: async ({ signal }) => {
+      const query = { table_definition_id: tableId, include_lookups: 'true' as const, as_of: asOf };
+      return (await client.get('/table_data/{id}', { params: { path: { id }, query }, signal })) as Row;
+    },
+  });
+
+export const historyQuery = ({ tableId, id }: RowPlace) =>
+  queryOptions({
+    queryKey: ['rows', tableId, id, 'history'],
+    queryFn: ({ signal }) =>
+      client.get('/table_data/{id}/history', {
+        params: { path: { id }, query: { table_definition_id: tableId, per_page: 100 } },
+        signal,
+      }),
+  });
+
+export const referencesQuery = ({ tableId, id }: RowPlace) =>
+  queryOptions({
+    queryKey: ['rows', tableId, id, 'references'],
+    queryFn: ({ signal }) =>
+      client.get('/table_data/{id}/references', {
+        params: { path: { id }, query: { table_definition_id: tableId } },
+        signal,
+      }),
+  });
+
+export const changeRequestsQuery = (branchId: number) =>
+  queryOptions({
+    queryKey: ['change_requests', branchId],
+    queryFn: ({ signal }) =>
+      client.get('/change_requests', {
+        params: { query: { branch_id: branchId, sort: '-updated_at', per_page: 100 } },
+        signal,
+      }),
+    staleTime: minute / 2,
+  });
+
+export const changeRequestQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['change_requests', 'one', id],
+    queryFn: ({ signal }) => client.get('/change_requests/{id}', { params: { path: { id } }, signal }),
+  });
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}

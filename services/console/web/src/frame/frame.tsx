@@ -1,0 +1,44 @@
+// What is around every page: the bar at the top, the rail at the side, and what opens over them.
+import { Trans } from '@lingui/react/macro';
+import { Outlet, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import styles from './frame.module.css';
+import { Help } from './help.tsx';
+import { Rail } from './rail.tsx';
+import { type Act, useShortcuts } from './shortcuts.ts';
+import { TopBar } from './top-bar.tsx';
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+
+export function Frame() {
+  const navigate = useNavigate();
+  const [opened, setOpened] = useState<'palette' | 'help'>();
+  const act = (what: Act) => {
+    if (what === 'palette' || what === 'help') setOpened(what);
+    else if (what === 'home') void navigate({ to: '/' });
+    else if (what === 'tables') void navigate({ to: '/tables' });
+    else if (what === 'requests') void navigate({ to: '/requests' });
+    else if (what === 'search') document.querySelector<HTMLElement>('[data-page-search]')?.focus();
+    else if (what === 'panel') document.querySelector<HTMLElement>('[data-close-panel]')?.click();
+  };
+  useShortcuts(act);
+  const close = () => setOpened(undefined);
+  return (
+    <div className={styles.frame}>
+      <a className={styles.skip} href="#content">
+        <Trans>Skip to the content</Trans>
+      </a>
+      <TopBar onSearch={() => act('palette')} />
+      <Rail onSearch={() => act('palette')} onHelp={() => act('help')} />
+      <main id="content" tabIndex={-1} className={styles.content}>
+        <Outlet />
+      </main>
+      {opened === 'palette' && (
+        <Suspense>
+          <Palette onClose={close} onAct={act} />
+        </Suspense>
+      )}
+      {opened === 'help' && <Help onClose={close} />}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import { Trans, useLingui } from '@lingui/react/macro';
+import { useState } from 'react';
+import { ModalDialog } from '../parts/modal-dialog.tsx';
+import styles from './help.module.css';
+import { singleKeysAreOn, switchSingleKeys } from './shortcuts.ts';
+
+/** The keys of the console. */
+export function Help({ onClose }: { onClose: () => void }) {
+  const { t } = useLingui();
+  const [areOn, setAreOn] = useState(singleKeysAreOn);
+  const keys: [string[], string][] = [
+    [['Ctrl', 'K'], t`search tables, pages and commands`],
+    [['/'], t`search on this page`],
+    [['g', 'h'], t`go home`],
+    [['g', 't'], t`go to the tables`],
+    [['g', 'r'], t`go to the change requests`],
+    [['?'], t`this help`],
+    [['↑', '↓', '←', '→'], t`move in a table`],
+    [['Enter'], t`open the row; in the head of a column: sort`],
+    [['Alt', 'Enter'], t`open or close the row beside the table`],
+    [[']'], t`close the row`],
+    [['Ctrl', 'Enter'], t`in the head of a column: filter`],
+    [['Space'], t`select the row`],
+    [['Ctrl', 'C'], t`copy the cell, or the selected rows`],
+    [['Tab'], t`leave the table`],
+  ];
+  return (
+    <ModalDialog label={t`Keyboard shortcuts`} onClose={onClose}>
+      <dl className={styles.keys}>
+        {keys.map(([combination, does]) => (
+          <div key={does} style={{ display: 'contents' }}>
+            <dt>
+              {combination.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <label className={styles.switch}>
+        <input
+          type="checkbox"
+          checked={areOn}
+          onChange={({ target }) => {
+            switchSingleKeys(target.checked);
+            setAreOn(target.checked);
+          }}
+        />
+        <Trans>Keys without Ctrl act too</Trans>
+      </label>
+    </ModalDialog>
+  );
+}

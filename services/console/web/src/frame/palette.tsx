@@ -1,0 +1,110 @@
+// The palette: goes to any table or page, and runs commands, by typing.
+import { useLingui } from '@lingui/react/macro';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Search, Table2, Terminal } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { Autocomplete } from 'react-aria-components/Autocomplete';
+import { Header } from 'react-aria-components/Header';
+import { Input } from 'react-aria-components/Input';
+import { ListBox, ListBoxItem, ListBoxSection } from 'react-aria-components/ListBox';
+import { SearchField } from 'react-aria-components/SearchField';
+import { useBranch } from '../address/use-branch.ts';
+import { type Table, tablesQuery } from '../api/queries.ts';
+import { ModalDialog } from '../parts/modal-dialog.tsx';
+import { recentTables } from '../tables/recent-tables.ts';
+import styles from './palette.module.css';
+import { type Entry, matchEntries } from './palette-matching.ts';
+import type { Act } from './shortcuts.ts';
+import { chooseTheme } from './theme.ts';
+
+type Item = Entry & { icon: ReactNode; run: () => void };
+
+// More are found by typing on.
+const shownTables = 50;
+
+type PaletteProps = { onClose: () => void; onAct: (act: Act) => void };
+
+export function Palette({ onClose, onAct }: PaletteProps) {
+  const { t } = useLingui();
+  const [typed, setTyped] = useState('');
+  const tables = matchEntries(useTableItems(), typed).slice(0, shownTables);
+  const commands = matchEntries(useCommands(onAct), typed);
+  const sections = [
+    { id: 'tables', title: t`Tables`, items: tables },
+    { id: 'commands', title: t`Pages and commands`, items: commands },
+  ].filter(({ items }) => items.length > 0);
+  const run = (id: string) => {
+    onClose();
+    [...tables, ...commands].find((item) => item.id === id)?.run();
+  };
+  return (
+    <ModalDialog label={t`Search or run a command`} onClose={onClose} bare>
+      <Autocomplete inputValue={typed} onInputChange={setTyped}>
+        <SearchField className={styles.field as string} aria-label={t`Search or run a command`} autoFocus>
+          <Search size={18} aria-hidden />
+          <Input placeholder={t`A table, a page, a command`} />
+          <kbd>Esc</kbd>
+        </SearchField>
+        <ListBox
+          className={styles.list as string}
+          aria-label={t`What was found`}
+          selectionMode="none"
+          onAction={(key) => run(String(key))}
+          renderEmptyState={() => <p className={styles.empty}>{t`Nothing is called “${typed}”.`}</p>}
+        >
+          {sections.map(({ id, title, items }) => (
+            <ListBoxSection key={id}>
+              <Header className={styles.header as string}>{title}</Header>
+              {items.map(({ id, name, note, icon }) => (
+                <ListBoxItem key={id} id={id} textValue={name} className={styles.item as string}>
+                  {icon}
+                  <span>{name}</span>
+                  {note && <span className={styles.note}>{note}</span>}
+                </ListBoxItem>
+              ))}
+            </ListBoxSection>
+          ))}
+        </ListBox>
+      </Autocomplete>
+    </ModalDialog>
+  );
+}
+
+/** The tables of the branch, those opened last first. */
+function useTableItems(): Item[] {
+  const { branch } = useBranch();
+  const navigate = useNavigate();
+  const { data: tables = [] } = useQuery({ ...tablesQuery(branch?.id ?? 0), enabled: branch !== undefined });
+  const recent = recentTables();
+  const place = ({ key }: Table) => (recent.includes(key) ? recent.indexOf(key) : recent.length);
+  return tables
+    .toSorted((a, b) => place(a) - place(b))
+    .map(({ id, key, name, domain }) => ({
+      id: `table:${id}`,
+      name,
+      note: `${domain.name} · ${key}`,
+      icon: <Table2 size={16} aria-hidden />,
+      run: () => void navigate({ to: '/t/$key', params: { key } }),
+    }));
+}
+
+function useCommands(onAct: (act: Act) => void): Item[] {
+  const { t } = useLingui();
+  const command = (id: string, name: string, run: () => void, note = ''): Item => ({
+    id: `command:${id}`,
+    name,
+    note,
+    icon: <Terminal size={16} aria-hidden />,
+    run,
+  });
+  return [
+    command('home', t`Home`, () => onAct('home'), 'g h'),
+    command('tables', t`Tables`, () => onAct('tables'), 'g t'),
+    command('requests', t`Change requests`, () => onAct('requests'), 'g r'),
+    command('help', t`Keyboard shortcuts`, () => onAct('help'), '?'),
+    command('light', t`Light appearance`, () => chooseTheme('light')),
+    command('dark', t`Dark appearance`, () => chooseTheme('dark')),
+    command('docs', t`Reference of the API`, () => window.location.assign('/docs')),
+  ];
+}

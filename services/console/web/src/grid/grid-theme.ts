@@ -1,0 +1,30 @@
+// The look of the grid: the tokens of the console, so that it follows light and dark.
+import { themeQuartz } from 'ag-grid-community';
+
+export const gridTheme = themeQuartz.withParams({
+  accentColor: 'var(--accent)',
+  backgroundColor: 'var(--bg)',
+  foregroundColor: 'var(--text)',
+  borderColor: 'var(--line)',
+  browserColorScheme: 'inherit',
+  chromeBackgroundColor: 'var(--surface)',
+  headerBackgroundColor: 'var(--surface)',
+  headerTextColor: 'var(--muted)',
+  headerFontWeight: 600,
+  headerColumnResizeHandleColor: 'var(--line)',
+  rowHoverColor: 'var(--hover)',
+  selectedRowBackgroundColor: 'var(--selected)',
+  menuBackgroundColor: 'var(--raised)',
+  menuShadow: 'var(--shadow)',
+  fontFamily: 'var(--font)',
+  fontSize: 13,
+  headerFontSize: 12,
+  rowHeight: 32,
+  headerHeight: 36,
+  cellHorizontalPadding: 12,
+  iconSize: 14,
+  wrapperBorder: false,
+  wrapperBorderRadius: 0,
+  borderRadius: 4,
+  columnBorder: { color: 'var(--line)', width: 1, style: 'solid' },
+});

@@ -1,0 +1,56 @@
+// Feeds the grid, and the cards of a phone, with windows of rows.
+import type { IDatasource, IGetRowsParams } from 'ag-grid-community';
+import type { Filters, SortOrder } from '../address/view.ts';
+import { client } from '../api/client.ts';
+import type { Row } from '../api/queries.ts';
+
+/** What decides which rows there are, besides the filters and the sort. */
+export type RowQuery = { tableId: number; q: string | undefined; asOf: string | undefined };
+
+export type RowWindow = { filters: Filters; sort: readonly SortOrder[]; start: number; end: number };
+
+/** The rows from `start` to before `end`, with the labels of what they refer to. */
+export async function fetchRows(
+  { tableId, q, asOf }: RowQuery,
+  { filters, sort, start, end }: RowWindow,
+  signal: AbortSignal,
+): Promise<{ rows: Row[]; rowCount: number }> {
+  const { rows, rowCount } = await client.post('/table_data/grid', {
+    body: {
+      table_definition_id: tableId,
+      startRow: start,
+      endRow: end,
+      filterModel: filters,
+      sortModel: sort.map(({ column, direction }) => ({ colId: column, sort: direction })),
+      include_lookups: true,
+      ...(q && { q }),
+      ...(asOf && { as_of: asOf }),
+    },
+    signal,
+  });
+  return { rows: rows as Row[], rowCount };
+}
+
+export type RowSourceEvents = {
+  onLoaded: (rowCount: number) => void;
+  onFailed: (error: unknown) => void;
+};
+
+/** A source of rows; a new query needs a new source. Calls under way end with it. */
+export function createRowSource(query: RowQuery, events: RowSourceEvents): IDatasource {
+  const ended = new AbortController();
+  const getRows = async ({ startRow, endRow, filterModel, sortModel, ...params }: IGetRowsParams) => {
+    const sort = sortModel.map(({ colId, sort }) => ({ column: colId, direction: sort }));
+    try {
+      const found = await fetchRows(query, { filters: filterModel, sort, start: startRow, end: endRow }, ended.signal);
+      if (ended.signal.aborted) return;
+      params.successCallback(found.rows, found.rowCount);
+      events.onLoaded(found.rowCount);
+    } catch (error) {
+      if (ended.signal.aborted) return;
+      params.failCallback();
+      events.onFailed(error);
+    }
+  };
+  return { getRows: (params) => void getRows(params), destroy: () => ended.abort() };
+}

@@ -1,0 +1,73 @@
+// The first page: what waits for this person, and the tables used last.
+import { Trans, useLingui } from '@lingui/react/macro';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useBranch } from '../address/use-branch.ts';
+import { meQuery, tablesQuery } from '../api/queries.ts';
+import styles from '../parts/page.module.css';
+import { Page } from '../parts/page.tsx';
+import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx';
+import { recentTables } from '../tables/recent-tables.ts';
+import { TableLine } from '../tables/table-line.tsx';
+import { InboxList } from './inbox-list.tsx';
+
+const shown = 6;
+
+export function HomePage() {
+  const { t } = useLingui();
+  const { data: me } = useQuery(meQuery);
+  const name = me?.user?.first_name;
+  return (
+    <Page title={name ? t`Good to see you, ${name}` : t`Home`}>
+      <section className={styles.section} id="inbox" aria-labelledby="inbox-title">
+        <h2 id="inbox-title">
+          <Trans>Waiting for you</Trans>
+        </h2>
+        <InboxList />
+      </section>
+      <section className={styles.section} aria-labelledby="tables-title">
+        <h2 id="tables-title">
+          <Trans>Tables you use</Trans>
+        </h2>
+        <UsedTables />
+      </section>
+    </Page>
+  );
+}
+
+function UsedTables() {
+  const { branch, error: branchError } = useBranch();
+  const { data, error, refetch } = useQuery({ ...tablesQuery(branch?.id ?? 0), enabled: branch !== undefined });
+  if (error ?? branchError) return <ErrorState error={error ?? branchError} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton lines={4} />;
+  if (data.length === 0)
+    return (
+      <EmptyState title={<Trans>No table is deployed here yet</Trans>}>
+        <Trans>A table appears here once its definition is deployed and you may view it.</Trans>{' '}
+        <a href="/docs">
+          <Trans>How to make a table</Trans>
+        </a>
+      </EmptyState>
+    );
+  const recent = recentTables();
+  const used = recent.flatMap((key) => data.find((table) => table.key === key) ?? []);
+  const others = data.filter(({ key }) => !recent.includes(key));
+  return (
+    <>
+      <ul className={styles.list}>
+        {[...used, ...others].slice(0, shown).map((table) => (
+          <li key={table.id}>
+            <TableLine table={table} />
+          </li>
+        ))}
+      </ul>
+      {data.length > shown && (
+        <p style={{ marginTop: 8 }}>
+          <Link to="/tables">
+            <Trans>All {data.length} tables</Trans>
+          </Link>
+        </p>
+      )}
+    </>
+  );
+}

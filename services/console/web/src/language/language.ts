@@ -1,0 +1,37 @@
+// The language of the console: the one chosen here, else the browser's, else English.
+import { i18n } from '@lingui/core';
+
+/** The languages by their own names. The pseudo-locale shows texts that are not translated. */
+export const languages = { en: 'English', de: 'Deutsch', pseudo: 'Ƥŝēũďō' } as const;
+export type Language = keyof typeof languages;
+
+const storageKey = 'almanac.language';
+
+const catalogs: Record<Language, () => Promise<{ messages: Parameters<typeof i18n.load>[1] }>> = {
+  en: () => import('./en.po'),
+  de: () => import('./de.po'),
+  pseudo: () => import('./pseudo.po'),
+};
+
+/** Loads the texts and sets the language of the page. */
+export async function activateLanguage(language: Language): Promise<void> {
+  const { messages } = await catalogs[language]();
+  i18n.loadAndActivate({ locale: language, locales: localeOf(language), messages });
+  document.documentElement.lang = localeOf(language);
+}
+
+/** Sets the language for now and for later visits. */
+export async function chooseLanguage(language: Language): Promise<void> {
+  localStorage.setItem(storageKey, language);
+  await activateLanguage(language);
+}
+
+export function preferredLanguage(): Language {
+  const wanted = [localStorage.getItem(storageKey) ?? '', ...navigator.languages.map((tag) => tag.slice(0, 2))];
+  return wanted.find((tag): tag is Language => tag in languages) ?? 'en';
+}
+
+/** The locale for dates and numbers: the pseudo-locale is none that a browser knows. */
+export function localeOf(language: string): string {
+  return language === 'pseudo' ? 'en' : language;
+}

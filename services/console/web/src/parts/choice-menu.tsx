@@ -1,0 +1,53 @@
+// A button that opens a menu of choices, in groups that each have one chosen.
+import type { ReactNode } from 'react';
+import { Header } from 'react-aria-components/Header';
+import { Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
+import { Button } from './button.tsx';
+import styles from './menu.module.css';
+
+export type Choice = { id: string; name: string; icon?: ReactNode; note?: string };
+export type ChoiceGroup = {
+  id: string;
+  title: string;
+  choices: Choice[];
+  chosen: string;
+  onChoose: (id: string) => void;
+};
+
+type ChoiceMenuProps = { label: string; children: ReactNode; groups: ChoiceGroup[] };
+
+export function ChoiceMenu({ label, children, groups }: ChoiceMenuProps) {
+  return (
+    <MenuTrigger>
+      <Button kind="quiet" aria-label={label}>
+        {children}
+      </Button>
+      <Popover className={styles.popover as string}>
+        <Menu className={styles.menu as string} aria-label={label}>
+          {groups.map(({ id, title, choices, chosen, onChoose }) => (
+            <MenuSection
+              key={id}
+              selectionMode="single"
+              disallowEmptySelection
+              selectedKeys={[`${id}:${chosen}`]}
+              onSelectionChange={(keys) => {
+                const [key] = keys === 'all' ? [] : [...keys];
+                if (key !== undefined) onChoose(String(key).slice(id.length + 1));
+              }}
+            >
+              <Header className={styles.header as string}>{title}</Header>
+              {choices.map(({ id: choice, name, icon, note }) => (
+                <MenuItem key={choice} id={`${id}:${choice}`} textValue={name} className={styles.item as string}>
+                  {icon}
+                  {name}
+                  {note && <span className={styles.note}>{note}</span>}
+                </MenuItem>
+              ))}
+            </MenuSection>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}

@@ -1,0 +1,36 @@
+import { useLingui } from '@lingui/react/macro';
+import type { Schemas } from '../api/client.ts';
+import styles from '../parts/page.module.css';
+
+type Status = Schemas['ChangeRequest']['status'];
+type Operation = Schemas['ChangeOperation'];
+
+/** The words and colours of states, kinds and decisions. */
+export function useRequestWords() {
+  const { t } = useLingui();
+  return {
+    status: {
+      draft: { name: t`draft`, style: '' },
+      requested: { name: t`to review`, style: styles.accent },
+      changes_requested: { name: t`changes requested`, style: styles.warn },
+      approved: { name: t`approved`, style: styles.ok },
+      applying: { name: t`being applied`, style: styles.accent },
+      applied: { name: t`applied`, style: styles.ok },
+      failed: { name: t`failed`, style: styles.bad },
+      rejected: { name: t`rejected`, style: styles.bad },
+      cancelled: { name: t`cancelled`, style: '' },
+    } satisfies Record<Status, { name: string; style: string | undefined }>,
+    kind: {
+      create: { name: t`new`, sign: '+' },
+      update: { name: t`changed`, sign: '~' },
+      delete: { name: t`deleted`, sign: '−' },
+      restore: { name: t`restored`, sign: '↺' },
+    } satisfies Record<Operation['kind'], { name: string; sign: string }>,
+    decision: {
+      undecided: { name: t`undecided`, style: '' },
+      accepted: { name: t`accepted`, style: styles.ok },
+      rejected: { name: t`rejected`, style: styles.bad },
+      returned: { name: t`returned`, style: styles.warn },
+    } satisfies Record<Operation['decision'], { name: string; style: string | undefined }>,
+  };
+}

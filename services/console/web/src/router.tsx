@@ -1,0 +1,94 @@
+// The addresses of the console. What a page shows is in its address, so that every view is a link.
+import { Trans } from '@lingui/react/macro';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  lazyRouteComponent,
+  retainSearchParams,
+} from '@tanstack/react-router';
+import { readBranch, readSearch, readView, writeSearch } from './address/view.ts';
+import { Frame } from './frame/frame.tsx';
+import { HomePage } from './home/home-page.tsx';
+import { Button } from './parts/button.tsx';
+import { EmptyState, ErrorState } from './parts/states.tsx';
+
+type BranchSearch = { branch?: number | undefined };
+
+const root = createRootRoute({
+  component: Frame,
+  validateSearch: (search: Record<string, unknown>): BranchSearch => ({ branch: readBranch(search) }),
+  search: { middlewares: [retainSearchParams(['branch'])] },
+  notFoundComponent: NotFound,
+});
+
+const home = createRoute({ getParentRoute: () => root, path: '/', component: HomePage });
+const tables = createRoute({
+  getParentRoute: () => root,
+  path: '/tables',
+  component: lazyRouteComponent(() => import('./tables/tables-page.tsx'), 'TablesPage'),
+});
+const table = createRoute({
+  getParentRoute: () => root,
+  path: '/t/$key',
+  validateSearch: readView,
+  component: lazyRouteComponent(() => import('./table/table-page.tsx'), 'TablePage'),
+});
+const requests = createRoute({
+  getParentRoute: () => root,
+  path: '/requests',
+  component: lazyRouteComponent(() => import('./requests/requests-page.tsx'), 'RequestsPage'),
+});
+const request = createRoute({
+  getParentRoute: () => root,
+  path: '/requests/$id',
+  component: lazyRouteComponent(() => import('./requests/request-page.tsx'), 'RequestPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, tables, table, requests, request]),
+  basepath: '/console',
+  parseSearch: readSearch,
+  stringifySearch: writeSearch,
+  defaultPreload: 'intent',
+  defaultErrorComponent: ({ error }) => <PageError error={error} />,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+function NotFound() {
+  return (
+    <EmptyState
+      title={<Trans>There is no such page</Trans>}
+      action={
+        <Link to="/">
+          <Trans>Home</Trans>
+        </Link>
+      }
+    />
+  );
+}
+
+// After an upgrade a tab that was open asks for files of the release before.
+const missingFile = /dynamically imported module|Importing a module script failed|preload CSS/i;
+
+function PageError({ error }: { error: unknown }) {
+  const reload = () => window.location.reload();
+  if (!(error instanceof Error && missingFile.test(error.message)))
+    return <ErrorState error={error} onRetry={reload} />;
+  return (
+    <EmptyState
+      title={<Trans>A new version of the console is here</Trans>}
+      action={
+        <Button kind="primary" onPress={reload}>
+          <Trans>Load it</Trans>
+        </Button>
+      }
+    />
+  );
+}

@@ -1,0 +1,58 @@
+// A table: finds it by its key on the branch of the address, and shows its rows.
+import { Trans } from '@lingui/react/macro';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useBranch } from '../address/use-branch.ts';
+import { type Table, tablesQuery } from '../api/queries.ts';
+import { useTitle } from '../parts/page.tsx';
+import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx';
+import { keepRecentTable } from '../tables/recent-tables.ts';
+import styles from './table.module.css';
+import { TableRows } from './table-rows.tsx';
+
+export function TablePage() {
+  const { key } = useParams({ from: '/t/$key' });
+  const { branch, error: branchError } = useBranch();
+  const { data, error, refetch } = useQuery({ ...tablesQuery(branch?.id ?? 0), enabled: branch !== undefined });
+  if (error ?? branchError) return <ErrorState error={error ?? branchError} onRetry={() => void refetch()} />;
+  if (!data)
+    return (
+      <div style={{ padding: 16 }}>
+        <Skeleton lines={12} />
+      </div>
+    );
+  const table = data.find((one) => one.key === key);
+  if (!table)
+    return (
+      <EmptyState
+        title={<Trans>There is no table “{key}” here</Trans>}
+        action={
+          <Link to="/tables">
+            <Trans>All tables</Trans>
+          </Link>
+        }
+      >
+        <Trans>It is not deployed on the branch {branch?.name}, or you may not view it.</Trans>
+      </EmptyState>
+    );
+  // Another table is another grid: nothing of the one before is kept.
+  return <OpenTable key={table.id} table={table} tables={data} />;
+}
+
+function OpenTable({ table, tables }: { table: Table; tables: Table[] }) {
+  useTitle(table.name);
+  useEffect(() => keepRecentTable(table.key), [table.key]);
+  return (
+    <div className={styles.table}>
+      <div className={styles.head}>
+        <h1>{table.name}</h1>
+        <p>
+          {table.domain.name}
+          {table.description && ` · ${table.description}`}
+        </p>
+      </div>
+      <TableRows table={table} tables={tables} />
+    </div>
+  );
+}

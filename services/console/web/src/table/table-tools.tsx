@@ -1,0 +1,78 @@
+// Above the rows: the quick search, the filters in force, the instant, and loading again.
+import { useLingui } from '@lingui/react/macro';
+import { RotateCw, X } from 'lucide-react';
+import { useEffect, useEffectEvent, useState } from 'react';
+import type { Table } from '../api/queries.ts';
+import { Button } from '../parts/button.tsx';
+import { SearchBox } from '../parts/search-box.tsx';
+import { AsOf, PastStrip } from './as-of.tsx';
+import { useFilterWords } from './filter-words.ts';
+import styles from './table.module.css';
+import type { ShownView, ViewChange } from './use-view.ts';
+
+type TableToolsProps = {
+  table: Table;
+  view: ShownView;
+  onChange: (part: ViewChange, step?: 'kept' | 'replaced') => void;
+  onReload: () => void;
+};
+
+// Long enough for a word; the server searches once one has stopped typing.
+const typingMs = 300;
+
+export function TableTools({ table, view, onChange, onReload }: TableToolsProps) {
+  const { t } = useLingui();
+  const words = useFilterWords(table);
+  const without = (name: string) => Object.fromEntries(Object.entries(view.filters).filter(([key]) => key !== name));
+  return (
+    <>
+      <div className={styles.tools}>
+        <QuickSearch
+          value={view.q ?? ''}
+          onChange={(q) => onChange({ q: q.trim() === '' ? undefined : q }, 'replaced')}
+        />
+        <ul className={styles.chips} aria-label={t`Filters`}>
+          {Object.entries(view.filters).map(([name, model]) => (
+            <li key={name} className={styles.chip}>
+              <span>{words(name, model)}</span>
+              <button
+                type="button"
+                className={styles.remove}
+                aria-label={t`Remove the filter of ${name}`}
+                onClick={() => onChange({ filters: without(name) })}
+              >
+                <X size={14} aria-hidden />
+              </button>
+            </li>
+          ))}
+        </ul>
+        <span className={styles.end} />
+        <AsOf asOf={view.asOf} onChange={(asOf) => onChange({ asOf })} />
+        <Button kind="quiet" aria-label={t`Load again`} onPress={onReload}>
+          <RotateCw size={16} aria-hidden />
+        </Button>
+      </div>
+      {view.asOf !== undefined && <PastStrip asOf={view.asOf} onNow={() => onChange({ asOf: undefined })} />}
+    </>
+  );
+}
+
+/** The search shows at once what is typed; the address follows when the typing rests. */
+function QuickSearch({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const { t } = useLingui();
+  const [typed, setTyped] = useState(value);
+  const [known, setKnown] = useState(value);
+  // The address has changed beside this field: by a link, or by clearing the search.
+  if (value !== known) {
+    setKnown(value);
+    if (value !== typed.trim()) setTyped(value);
+  }
+  const onRest = useEffectEvent((text: string) => {
+    if (text.trim() !== value.trim()) onChange(text);
+  });
+  useEffect(() => {
+    const rest = setTimeout(() => onRest(typed), typingMs);
+    return () => clearTimeout(rest);
+  }, [typed]);
+  return <SearchBox label={t`Search rows`} value={typed} onChange={setTyped} />;
+}

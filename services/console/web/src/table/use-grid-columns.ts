@@ -1,0 +1,44 @@
+import { useLingui } from '@lingui/react/macro';
+import type { ColDef } from 'ag-grid-community';
+import { useEffect, useMemo, useRef } from 'react';
+import type { Filters } from '../address/view.ts';
+import type { Row, Table } from '../api/queries.ts';
+import { cellFormats } from '../grid/cell-text.ts';
+import { gridColumns } from '../grid/columns.ts';
+import { offerValues } from '../grid/offered-values.ts';
+import type { RowQuery } from '../grid/row-source.ts';
+import { localeOf } from '../language/language.ts';
+
+/**
+ * The columns of the grid. They stay the same while the view changes: new columns would close an
+ * open filter. What a filter offers is asked with the view of that moment.
+ */
+export function useGridColumns(table: Table, query: RowQuery, filters: Filters): ColDef<Row>[] {
+  const { t, i18n } = useLingui();
+  const shown = useRef({ query, filters });
+  useEffect(() => {
+    shown.current = { query, filters };
+  }, [query, filters]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are those of the language.
+  return useMemo(() => {
+    const locale = localeOf(i18n.locale);
+    const booleans = { yes: t`Yes`, no: t`No` };
+    const valueTexts = { blank: t`(no value)`, ...booleans };
+    return gridColumns(table.column_definitions, {
+      formats: cellFormats(locale),
+      booleans,
+      changedName: t`changed`,
+      requiredName: t`required`,
+      setFilterTexts: {
+        search: t`Search values`,
+        loading: t`Loading…`,
+        none: t`No values`,
+        failed: t`The values did not load.`,
+        more: t`There are more: search for them.`,
+        reset: t`Reset`,
+      },
+      offer: (column, search) =>
+        offerValues(shown.current.query, shown.current.filters, column, search, locale, valueTexts),
+    });
+  }, [table, i18n.locale]);
+}

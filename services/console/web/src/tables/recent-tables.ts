@@ -1,0 +1,17 @@
+// The tables opened last in this browser, by key, the newest first.
+const storageKey = 'almanac.recent-tables';
+const kept = 8;
+
+export function recentTables(): string[] {
+  try {
+    const keys: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]');
+    return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+export function keepRecentTable(key: string): void {
+  const keys = [key, ...recentTables().filter((other) => other !== key)].slice(0, kept);
+  localStorage.setItem(storageKey, JSON.stringify(keys));
+}
