@@ -1,6 +1,6 @@
 // Loads and reads whose stream breaks at a random byte, by every cause: a load is merged whole or
 // not at all, and CancelLoad says which; a read ends with all rows or with an error.
-// BROKEN_STREAMS: how many (100); BROKEN_STREAMS_SEED repeats a run.
+// BROKEN_STREAMS: how many (200); BROKEN_STREAMS_SEED repeats a run.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -16,7 +16,7 @@ import { load, read } from '../files.ts';
 import { caller } from '../given.ts';
 import { file_columns, givenTable, net, overLoads } from './loads.ts';
 
-const rounds = Number(process.env.BROKEN_STREAMS ?? 100);
+const rounds = Number(process.env.BROKEN_STREAMS ?? 200);
 const kills = Math.ceil(rounds / 25);
 const seed = Number(process.env.BROKEN_STREAMS_SEED ?? Date.now() % 1_000_000);
 const random = randomOf(seed);
