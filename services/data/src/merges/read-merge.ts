@@ -20,7 +20,7 @@ import { findTables, planMerges } from './planned-merges.ts';
 
 type MergeReadParts = { pools: Pools; catalogue: Catalogue; limiters: { quiet: AccountLimiter } };
 
-/** What a merge of each pair would do, and its revision; pairs that can't be merged are left out. */
+/** What merging each pair would do, and its revision; pairs that can't be merged are left out. */
 export function summarizeMerge(
   parts: MergeReadParts,
   call: CallContext,

@@ -12,12 +12,12 @@ import type { Machine } from './approval-states.ts';
 /** A line for each definition: its id, and the versions that its diff was made of. */
 export type Versions = [id: number, ...versions: (number | null)[]][];
 
-/** The rows of definitions that would change: the id of each, and a name for the state of its rows. */
+/** The rows that would change: the id of each definition, and a name for the state of its rows. */
 export type RowRevisions = [id: number, revision: string][];
 
 /**
- * What diffs were made of: a hash of everything that they depend on, and the versions. `rows`: where
- * rows change too.
+ * What diffs were made of: a hash of everything that they depend on, and the versions. `rows`:
+ * where rows change too.
  */
 export type Revision = { revision: string; facts: Versions; rows?: RowRevisions | undefined };
 
@@ -40,8 +40,8 @@ type Change = { id: number; branch: { is_protected: boolean } };
 
 /**
  * Records the revision that the caller is shown, on a protected branch or when it covers rows. A
- * failure is only logged: without the record the caller is shown the diffs once more before they can
- * apply them.
+ * failure is only logged: without the record the caller is shown the diffs once more before they
+ * can apply them.
  */
 export async function recordReviewed(
   ctx: MetadataContext,
@@ -77,9 +77,10 @@ export class NotReviewed extends ServiceError {
 
 /**
  * Throws unless the definitions, which are locked, have the revision that may be applied. With
- * `seen`, the revision that the caller insists on, rows included. Without it, on a protected branch and for any
- * user but the creator: the revision that they were shown last, or else the one that was `proposed`
- * or that approval was requested for (null: none was recorded, so any may be applied).
+ * `seen`, the revision that the caller insists on, rows included. Without it, on a protected branch
+ * and for any user but the creator: the revision that they were shown last, or else the one that
+ * was `proposed` or that approval was requested for (null: none was recorded, so any may be
+ * applied).
  */
 export async function requireReviewed(
   tx: Transaction,

@@ -220,8 +220,8 @@ async function fail(
   return blockedBy(reasons);
 }
 
-// Open conflicts are no failure, and neither are other rows than were shown: the promotion returns to
-// its state.
+// Open conflicts are no failure, and neither are other rows than were shown: the promotion returns
+// to its state.
 async function revertAttempt(
   ctx: MetadataContext,
   caller: RpcCaller,

@@ -12,7 +12,6 @@ import { type GivenResolution, openProblem, unmatchedProblem } from './compariso
 import { isAboutRows, readRowConflict, rowResolution } from './comparison/row-conflicts.ts';
 import type { Conflict } from './comparison/table-merge.ts';
 import type { MergedRows } from './promotion-schema.ts';
-import type { StoredPromotion } from './promotions.ts';
 
 const mergeDeadlineMs = 5 * 60_000;
 /** The rows of a million differences take longer than an ordinary answer. */
@@ -180,7 +179,7 @@ async function findDeployedPairs(ctx: MetadataContext, { accountId }: RpcCaller,
 export async function recordFirstRows(
   tx: Transaction,
   { accountId }: RpcCaller,
-  { to_branch_id: toBranchId, created_by: requestedBy }: Pick<StoredPromotion, 'to_branch_id' | 'created_by'>,
+  { to_branch_id: toBranchId, created_by: requestedBy }: { to_branch_id: number; created_by: number | null },
   sourceIds: number[],
 ): Promise<void> {
   await tx.$executeRaw`

@@ -54,7 +54,9 @@ describe('the window of rows', () => {
   it('asks data for the tables in service on both branches, with the filters', async () => {
     const draft = await work.onFeature('Drafts', [keyColumn]);
     const { id } = await propose([feature.id, draft.id]);
-    expect(await rowsOf(work.admin, id, '?kind=update&conflict=true&startRow=5&endRow=7&exact_numbers=true')).toMatchObject({
+    expect(
+      await rowsOf(work.admin, id, '?kind=update&conflict=true&startRow=5&endRow=7&exact_numbers=true'),
+    ).toMatchObject({
       status: 200,
       body: {
         rows: [{ id: feature.id, kind: 'update' }],
