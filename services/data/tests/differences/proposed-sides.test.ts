@@ -440,11 +440,11 @@ describe('a change request that begins with a dry run', () => {
     expect((await made(82, { load_id: 'nowhere' }))[0]).toBe('not_found');
     expect(await net.query('select id from change_request where id = $1', [request.change_request_id])).toEqual([]);
     expect(await made(82)).toBe('made');
-    const { request: gone } = await open(table, 'a,Y,1\n', caller, { pattern: 'incremental' });
+    const { request: expired } = await open(table, 'a,Y,1\n', caller, { pattern: 'incremental' });
     await net.query(`update finished_load set finished_at = now() - interval '25 hours' where load_id = $1`, [
-      gone.load_id,
+      expired.load_id,
     ]);
-    expect(await failure(net.metadata.OpenChangeRequest(caller, gone))).toEqual([
+    expect(await failure(net.metadata.OpenChangeRequest(caller, expired))).toEqual([
       ...['wrong_state', 'The rows of the dry run are no longer kept; import the file with dry_run again.'],
     ]);
   });
