@@ -99,7 +99,7 @@ describe('a side through a change request', () => {
     });
   });
 
-  it('shows a row whose key is taken meanwhile as changed', async () => {
+  it('shows a row whose key was taken in between as changed', async () => {
     const { table } = await givenTable();
     const request = await openRequest(net);
     await propose(net.call, request, table, [added({ code: 'x', name: 'mine', size: 1 })]);
