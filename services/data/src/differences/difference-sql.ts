@@ -2,8 +2,8 @@
 // the values of both sides, and counts. Pure.
 //
 // Each side is a relation of its live rows. Two instants of one table differ at most in the rows of
-// which a version ended in between, so both relations are those rows alone; and a table differs from
-// what operations would make of it at most in the rows that they touch.
+// which a version ended in between, so both relations are those rows alone; and a table differs
+// from what operations would make of it at most in the rows that they touch.
 
 import { filterSql } from '../pages/filter-sql.ts';
 import { joinedSql, maxRecordBytes, mayOverflow } from '../rows/answer-size.ts';

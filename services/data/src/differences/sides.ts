@@ -1,6 +1,6 @@
-// The two sides of a comparison. Each is a deployed table: with the rows that it has now or had at an
-// instant, or with those that it would have through a change request or after a load that was tried.
-// Each kind has a relation in `difference-sql.ts`.
+// The two sides of a comparison. Each is a deployed table: with the rows that it has now or had at
+// an instant, or with those that it would have through a change request or after a load that was
+// tried. Each kind has a relation in `difference-sql.ts`.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type Pools, run } from '../postgres/pools.ts';

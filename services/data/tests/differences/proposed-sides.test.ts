@@ -99,7 +99,7 @@ describe('a side through a change request', () => {
     });
   });
 
-  it('shows a row whose key is taken meanwhile as changed', async () => {
+  it('shows a row whose key was taken in between as changed', async () => {
     const { table } = await givenTable();
     const request = await openRequest(net);
     await propose(net.call, request, table, [added({ code: 'x', name: 'mine', size: 1 })]);
@@ -440,11 +440,11 @@ describe('a change request that begins with a dry run', () => {
     expect((await made(82, { load_id: 'nowhere' }))[0]).toBe('not_found');
     expect(await net.query('select id from change_request where id = $1', [request.change_request_id])).toEqual([]);
     expect(await made(82)).toBe('made');
-    const { request: gone } = await open(table, 'a,Y,1\n', caller, { pattern: 'incremental' });
+    const { request: expired } = await open(table, 'a,Y,1\n', caller, { pattern: 'incremental' });
     await net.query(`update finished_load set finished_at = now() - interval '25 hours' where load_id = $1`, [
-      gone.load_id,
+      expired.load_id,
     ]);
-    expect(await failure(net.metadata.OpenChangeRequest(caller, gone))).toEqual([
+    expect(await failure(net.metadata.OpenChangeRequest(caller, expired))).toEqual([
       ...['wrong_state', 'The rows of the dry run are no longer kept; import the file with dry_run again.'],
     ]);
   });

@@ -171,4 +171,6 @@ async function propose(
 }
 
 const noLongerKept = () =>
-  wrongState('The rows of the dry run are no longer kept, or its table is gone; import the file with dry_run again.');
+  wrongState(
+    'The rows of the dry run are no longer kept, or its table is not deployed; import the file with dry_run again.',
+  );

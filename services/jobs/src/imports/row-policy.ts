@@ -1,5 +1,5 @@
-// Whether the policy of a table lets the caller load rows. Data says so, and checks it once more when
-// it loads them.
+// Whether the policy of a table lets the caller load rows. Data says so, and checks it once more
+// when it loads them.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { JobsContext } from '../context.ts';

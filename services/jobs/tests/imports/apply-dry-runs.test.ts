@@ -107,7 +107,7 @@ describe('a dry run applied as rows', () => {
     expect((await apply(failed, { as: 'rows' }, jobs.as({ accountId: 2 }))).status).toBe(404);
   });
 
-  it('is refused when the file is gone', async () => {
+  it('is refused when the file was deleted', async () => {
     const dry = await givenDryRun();
     const { object_key } = await jobs.context.prisma.import_table.findFirstOrThrow({ where: { id: dry.tableId } });
     await jobs.context.store.remove(object_key);
