@@ -1,5 +1,6 @@
 #!/bin/bash
-# Builds the images of the seven services and of the operators' command line, and prints their sizes.
+# Builds the images of the seven services and of the operators' command line, and prints their
+# sizes.
 #   deploy/images.sh                  on the base image of deploy/Dockerfile
 #   BASE_IMAGE=… deploy/images.sh     on another one
 #   PREFIX=registry.example.com/almanac/ deploy/images.sh data jobs   some, with other names

@@ -42,7 +42,7 @@ export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Exp
     forward(ctx),
   ]);
 
-  // The same calls from pages of the console, with the session's cookie instead of a token (ADR 30).
+  // The same calls by pages of the console, with the session's cookie instead of a token (ADR 30).
   const consoleCalls = createRouter([
     checkOrigin(ctx),
     findRoute(ctx),

@@ -1,6 +1,7 @@
 // Paths outside the API that a service answers without a token: the OAuth endpoints and pages of
-// identity, the console and its sessions, pre-signed files of jobs, signed messages of the payment provider to billing, and the
-// mail folder of jobs for those who try Almanac on their own machine. These requests don't count.
+// identity, the console and its sessions, pre-signed files of jobs, signed messages of the payment
+// provider to billing, and the mail folder of jobs for those who try Almanac on their own machine.
+// These requests don't count.
 import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '@almanac/service-kit/http/client-address';
 import { consolePrefix } from '@almanac/service-kit/http/path';

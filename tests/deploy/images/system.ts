@@ -1,5 +1,5 @@
-// The whole system as it is deployed: the seven images that deploy/images.sh builds, confined, beside
-// PostgreSQL (two of them), RabbitMQ and an S3 in containers. Its folder is like that of an
+// The whole system as it is deployed: the seven images that deploy/images.sh builds, confined,
+// beside PostgreSQL (two of them), RabbitMQ and an S3 in containers. Its folder is like that of an
 // embedded system, so that the same tests reach its processes and databases.
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -23,7 +23,7 @@ const reportSchema = z.object({
     .max(10_000),
 });
 
-/** Books a report of a gateway, on the present day; a report that comes again is ignored. */
+/** Books a report of a gateway, on the present day; a repeated report is ignored. */
 export async function countConsoleCalls(ctx: BillingContext, call: CallContext, request: CountRequest) {
   const { report_id, served } = readParameters(reportSchema, request);
   await withTransaction(ctx.pool, async (sql) => {

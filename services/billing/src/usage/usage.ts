@@ -61,7 +61,7 @@ export async function listUsage(
   return page(data, list, total);
 }
 
-/** The days of a range; by default from the first day of the present month. 400 when it is turned. */
+/** The days of a range, by default of the present month. 400 when it ends before it begins. */
 export async function readDays(ctx: BillingContext, range: DayRange) {
   if (range.from !== undefined && range.to !== undefined && range.from > range.to)
     throw new ServiceError('bad_request', {

@@ -1,5 +1,5 @@
-// Sessions of browsers, for the calls of the console. Identity resolves the session id of the cookie
-// to its user; the result is cached by the digest of the id. The end of a session arrives as the
+// Sessions of browsers, for calls of the console. Identity resolves the session id of the cookie to
+// its user; the result is cached by the digest of the id. The end of a session arrives as the
 // revocation of a token (revocations.ts).
 import { createHash } from 'node:crypto';
 import { endedSession } from '@almanac/service-kit/caller/unauthenticated';

@@ -1,6 +1,6 @@
 // CORS: browser applications of the origins in GATEWAY_CORS_ORIGINS may call the API with a token.
-// Cookies are never allowed, so a page can do no more than its own token allows. The console answers
-// no other origin.
+// Cookies are never allowed, so a page can do no more than its own token allows. The console allows
+// no origin.
 import type { Request, RequestHandler, Response } from 'express';
 import { setDefaultHeaders } from '../answers/default-headers.ts';
 import { callOf } from '../call.ts';

@@ -1,7 +1,8 @@
 // The step that compresses answers of the API. Other paths never get here: files are streamed and
 // have ranges, and the OAuth pages must not be compressed, because the length of a compressed page
 // with a secret and an attacker's text reveals the secret (BREACH). The API is safe from that: its
-// credentials are bearer tokens, which no browser adds to another site's request.
+// credentials are bearer tokens, which no browser adds to another site's request, and calls of the
+// console are taken from its own pages alone.
 import { constants } from 'node:zlib';
 import compression from 'compression';
 import type { RequestHandler, Response } from 'express';

@@ -50,7 +50,7 @@ describe('a call', () => {
 
   it('is 401 without a session, and for one that identity doesn’t know', async () => {
     const browser = givenBrowser(identity, gateway);
-    browser.forget();
+    browser.end();
     for (const cookie of ['', 'almanac_session=short', browser.cookie]) {
       const answer = await browser.call('/api/v1/domains', { headers: { cookie } });
       expect([answer.status, await answer.json()]).toEqual([401, ended]);
@@ -82,8 +82,8 @@ it('leaves cookies of the API alone', async () => {
 it.each(apiRoutes.map(({ method, path }) => [`${method} ${path}`, method, path.replaceAll(/\{\w+\}/g, '7')]))(
   'is refused on every route without its header and without a session: %s',
   async (_name, method, path) => {
-    const { call, forget } = givenBrowser(identity, gateway);
-    forget();
+    const { call, end } = givenBrowser(identity, gateway);
+    end();
     const ask = (headers: Record<string, string>) => call(`/api/v1${path}`, { method, headers });
     expect([(await ask({ 'x-almanac-console': '' })).status, (await ask({})).status]).toEqual([403, 401]);
     expect(services.reached).toEqual([]);

@@ -10,7 +10,7 @@ export type Browser = {
   /** A call as a page of the console makes it. */
   call(path: string, init?: RequestInit): Promise<Response>;
   /** Identity no longer knows the session. */
-  forget(): void;
+  end(): void;
 };
 
 const minute = 60_000;
@@ -44,6 +44,6 @@ export function givenBrowser(identity: FakeIdentity, gateway: TestGateway, facts
         ...init,
         headers: { ...asConsole, cookie, ...(headers as Record<string, string>) },
       }),
-    forget: () => void identity.sessions.delete(digest),
+    end: () => void identity.sessions.delete(digest),
   };
 }

@@ -29,7 +29,8 @@ export function pageEndpoint(
 }
 
 /**
- * Redirects to a page of identity or the console. The host comes from the configuration, never from the request.
+ * Redirects to a page of identity or the console. The host comes from the configuration, never from
+ * the request.
  */
 export function redirectToPage(ctx: IdentityContext, res: Response, path: string): void {
   redirect(res, `${ctx.config.common.publicUrl}${path}`);

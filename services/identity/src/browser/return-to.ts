@@ -7,7 +7,7 @@ import { UntrustedRequest, unpack } from '../oauth/authorization-request.ts';
 const parameter = 'return_to';
 const maxLength = 2_000;
 
-/** The subject of a log-in for a page of the console. Throws UntrustedRequest for another address. */
+/** The subject of a log-in for the console. Throws UntrustedRequest for another address. */
 export function packReturnTo(ctx: IdentityContext, address: string): string {
   const path = findConsolePath(ctx, address);
   if (path === undefined) throw new UntrustedRequest('The page to return to is not one of the console.');

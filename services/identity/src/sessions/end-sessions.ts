@@ -1,5 +1,5 @@
-// The end of browser sessions. Gateways cache a session for seconds, so its end is announced to them
-// as the revocation of a token is.
+// The end of browser sessions. Gateways cache a session for seconds, so its end is announced to
+// them as the revocation of a token is.
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { announceAll, type Transaction } from '../transaction.ts';
 
@@ -8,8 +8,8 @@ export type SessionFilter = { account_id?: number; user_id: number; id?: number 
 
 export type EndedSession = { account_id: number; user_id: number };
 
-/** How long gateways remember the end: many times as long as they cache a session. */
-const rememberedSeconds = 600;
+/** How long the end is kept for gateways: many times as long as they cache a session. */
+const keptSeconds = 600;
 
 /** Deletes the sessions, and announces their end. Returns those that there were. */
 export async function endSessions(tx: Transaction, filter: SessionFilter, requestId?: string): Promise<EndedSession[]> {
@@ -28,7 +28,7 @@ export async function endSessions(tx: Transaction, filter: SessionFilter, reques
        returning account_id, kind, subject, issued_before, expires_at, reason
      )
      select revoked.*, ended.user_id from ended join revoked on revoked.subject = 'session:' || ended.id`,
-    [digest ?? null, user_id ?? null, account_id ?? null, id ?? null, rememberedSeconds],
+    [digest ?? null, user_id ?? null, account_id ?? null, id ?? null, keptSeconds],
   );
   const ended = rows.map(({ user_id: _user, ...revocation }) => revocation);
   if (ended.length > 0) await announceAll(tx, { requestId }, 'token.revoked', ended);

@@ -46,7 +46,7 @@ async function renew(ctx: IdentityContext, session: Session, now: Date): Promise
   const end = addSeconds(session.created_at, sessionMaxSeconds);
   const expires_at = new Date(Math.min(addSeconds(now, sessionSeconds).getTime(), end.getTime()));
   if (expires_at <= session.expires_at) return session;
-  // Nothing is changed when it has ended meanwhile: the next use finds that.
+  // Nothing is changed when it has ended since: the next use finds that.
   await ctx.prisma.session.updateMany({ where: { id: session.id }, data: { expires_at } });
   return { ...session, expires_at };
 }

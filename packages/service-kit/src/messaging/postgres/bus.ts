@@ -187,8 +187,8 @@ class PostgresBus implements Bus {
     }
   }
 
-  // Everything periodic is slow or off, seven services do it beside each other: what matters in time
-  // is woken by NOTIFY. The supervisor finds, within seconds, messages whose consumer died.
+  // Everything periodic is slow or off, seven services do it beside each other: what matters in
+  // time is woken by NOTIFY. The supervisor finds, within seconds, messages whose consumer died.
   private createBoss(): PgBoss {
     const boss = new PgBoss({
       db: { executeSql: (text, values) => this.pool.query(text, values) },

@@ -16,8 +16,8 @@ export function authenticateSession({ sessions, meters }: GatewayContext): Reque
 }
 
 /**
- * Refuses an act of consequence when the password was given long ago (403), so that nobody does it
- * at a computer that was left alone.
+ * Refuses an act of consequence when the password was given long ago (403): another person may sit
+ * at the computer.
  */
 export function checkConfirmed({ sessions }: GatewayContext): RequestHandler {
   const isConfirmed = ({ session }: Token) => session !== undefined && session.confirmedUntilMs > Date.now();
