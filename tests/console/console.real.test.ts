@@ -84,7 +84,6 @@ describe('the console', () => {
       await page.keyboard.press('Control+K');
       await page.getByRole('option', { name: /^Orders/ }).waitFor();
       await page.keyboard.type('ordr');
-      await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor();
     });

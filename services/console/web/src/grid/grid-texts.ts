@@ -48,6 +48,8 @@ export function gridTexts(): Record<string, string> {
     ariaChecked: t`selected`,
     ariaColumnSelectAll: t`Select all rows`,
     ariaInputEditor: t`Edit`,
+    // Not of AG Grid: the name of the column of boxes.
+    selectionColumn: t`Selection`,
     ariaHidden: t`hidden`,
     ariaVisible: t`visible`,
   };

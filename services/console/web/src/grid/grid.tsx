@@ -50,6 +50,7 @@ export function Grid({ query, filters, sort, generation, columns, openRow, ...pr
       ...fixedOptions,
       columnDefs: columns,
       localeText: view.texts,
+      selectionColumnDef: { ...selectionColumn, headerName: view.texts.selectionColumn },
       styleNonce: styleNonce(),
       rowClassRules: { 'row-in-panel': ({ data }) => data !== undefined && data.svc_sk === openRowNow.current },
       onFilterChanged: ({ api }) => onView(viewOf(api)),
@@ -99,6 +100,9 @@ export function Grid({ query, filters, sort, generation, columns, openRow, ...pr
   );
 }
 
+// Its name is for screen readers: the column is as wide as a box.
+const selectionColumn = { pinned: 'left', width: 44, headerClass: 'header-for-readers' } as const;
+
 const fixedOptions: GridOptions<Row> = {
   theme: gridTheme,
   rowModelType: 'infinite',
@@ -108,7 +112,6 @@ const fixedOptions: GridOptions<Row> = {
   getRowId: ({ data }) => String(data.svc_sk),
   multiSortKey: 'ctrl',
   rowSelection: { mode: 'multiRow', headerCheckbox: false, enableClickSelection: false },
-  selectionColumnDef: { pinned: 'left', width: 44, headerName: '', suppressHeaderMenuButton: true },
   tooltipShowDelay: 600,
   suppressMultiRangeSelection: true,
   suppressColumnVirtualisation: false,
