@@ -80,15 +80,41 @@ describe('GET /usage', () => {
   });
 
   it('lists calls per day, method, resource and application of this account only', async () => {
+    const ofApi = { channel: 'api', application_id: 3, user_id: null };
     const { status, body } = await call('GET', '/api/v1/usage');
     expect(status).toBe(200);
     expect(body).toEqual({
       data: [
-        { day: dayOfMonth(1), method: 'GET', resource: 'domains', application_id: 3, calls: 5 },
-        { day: dayOfMonth(2), method: 'GET', resource: 'table_data', application_id: 3, calls: 7 },
-        { day: dayOfMonth(2), method: 'POST', resource: 'table_data', application_id: 3, calls: 11 },
+        { ...ofApi, day: dayOfMonth(1), method: 'GET', resource: 'domains', calls: 5 },
+        { ...ofApi, day: dayOfMonth(2), method: 'GET', resource: 'table_data', calls: 7 },
+        { ...ofApi, day: dayOfMonth(2), method: 'POST', resource: 'table_data', calls: 11 },
       ],
       meta: { page: 1, per_page: 100, total_count: 3, total_pages: 1 },
+    });
+  });
+
+  it('lists calls of the console by person: each report once, of this account only, outside the allowance', async () => {
+    const before = await as('gateway').GetAccountBilling({ accountId: 1 }, {});
+    const part = { user_id: 7, method: 'GET', resource: 'domains', calls: 3 };
+    const report = { report_id: crypto.randomUUID(), served: [part, { ...part, user_id: 8 }, part] };
+    for (let i = 0; i < 2; i += 1) await as('gateway').CountConsoleCalls({ accountId: 1 }, report);
+    await as('gateway').CountConsoleCalls({ accountId: 2 }, { report_id: crypto.randomUUID(), served: [part] });
+    const { body } = await call('GET', '/api/v1/usage?channel=console&sort=-calls');
+    const row = {
+      channel: 'console',
+      day: expect.any(String),
+      method: 'GET',
+      resource: 'domains',
+      application_id: null,
+    };
+    expect(body.data).toEqual([
+      { ...row, user_id: 7, calls: 6 },
+      { ...row, user_id: 8, calls: 3 },
+    ]);
+    expect(await as('gateway').GetAccountBilling({ accountId: 1 }, {})).toEqual(before);
+    expect((await call('GET', '/api/v1/usage')).body.data).toHaveLength(3);
+    await expect(as('identity').CountConsoleCalls({ accountId: 1 }, report)).rejects.toMatchObject({
+      kind: 'forbidden',
     });
   });
 
