@@ -1,6 +1,6 @@
 // Unreadable files for tables with rows: each import fails and leaves the rows unchanged, or the
-// file was intact after all and the table equals it. DAMAGED_WORKBOOKS: how many (16, each kind of damage as
-// often); DAMAGED_SEED repeats a run.
+// file was intact after all and the table equals it. DAMAGED_WORKBOOKS: how many (16, each kind of
+// damage as often); DAMAGED_SEED repeats a run.
 import type { Api } from '@almanac/api-client/api';
 import { unreadableFiles } from '@almanac/testkit/files/unreadable-files';
 import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';

@@ -6,10 +6,8 @@ import { eventually } from '@almanac/testkit/eventually';
 import { type DeployedTable, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
 
 const lanes = 2;
-/**
- * Between the rounds of a lane: calls enough for every moment of a change, and connections that rest
- * in between, while the processor is left to what starts.
- */
+// Between the rounds of a lane: still several calls in every phase of a change, while the processor
+// is left to what starts.
 const restMs = 100;
 
 export type EverydayWork = {

@@ -1,6 +1,7 @@
 // Data over gRPC: deployments for metadata, whole tables for jobs, and the callers of each RPC.
 import type { BulkReadRequest__Output } from '@almanac/protos/generated/almanac/data/v1/BulkReadRequest.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
+import { ServiceError } from '@almanac/service-kit/errors';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { RpcHandlers } from '@almanac/service-kit/rpc/contract';
 import type { RpcServer, RpcServerOptions } from '@almanac/service-kit/rpc/server';
@@ -128,9 +129,9 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
         leave();
       }
     },
-    CheckBulkRead: (call, request) =>
+    CheckBulkRead: (call, { read }) =>
       at(call, async (ctx) => {
-        await checkBulkRead(ctx, call, readRequestOf(request));
+        await checkBulkRead(ctx, call, readRequestOf(read));
         return {};
       }),
     MergeRows: async (call, request, signal) => {
@@ -181,11 +182,14 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
   };
 }
 
-const readRequestOf = (request: BulkReadRequest__Output): ReadRequest => ({
-  tableDefinitionId: request.table_definition_id,
-  pattern: request.pattern,
-  highWaterMark: request.high_water_mark,
-  asOf: request.as_of,
-  forEditing: request.for_editing,
-  criteria: request.criteria,
-});
+function readRequestOf(request: BulkReadRequest__Output | null | undefined): ReadRequest {
+  if (!request) throw new ServiceError('bad_request', { code: 'blank', message: 'read is required.', field: 'read' });
+  return {
+    tableDefinitionId: request.table_definition_id,
+    pattern: request.pattern,
+    highWaterMark: request.high_water_mark,
+    asOf: request.as_of,
+    forEditing: request.for_editing,
+    criteria: request.criteria,
+  };
+}

@@ -1,5 +1,6 @@
 // The neighbours of jobs, faked at the RPC edge. The fake of data parses CSV itself, keeps rows by
 // primary key and loads by id, and can be made unavailable, slow, or late.
+import type { BulkReadRequest__Output } from '@almanac/protos/generated/almanac/data/v1/BulkReadRequest.ts';
 import { type CallContext, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -178,7 +179,8 @@ export class Neighbours {
     ReadRejectedRows: (_call, { load_id }) => this.readRejected(load_id),
     ReadLoadChanges: (_call, request) => this.readChanges(request),
     BulkRead: (call, request) => this.bulkRead(call, request),
-    CheckBulkRead: async (call, request) => {
+    CheckBulkRead: async (call, { read }) => {
+      const request = read as BulkReadRequest__Output;
       this.requireData();
       this.requireRight();
       this.find(call, request);

@@ -1,5 +1,5 @@
-// An export of some rows has what the pages of the grid answer to the same criteria: random filters,
-// sorts and columns over a table with columns of every type, through the whole system.
+// An export of some rows has what the pages of the grid answer to the same criteria: random
+// filters, sorts and columns over a table with columns of every type, through the whole system.
 // EXPORTED_ROWS_SEED repeats a run.
 import type { Api } from '@almanac/api-client/api';
 import {

@@ -12,7 +12,7 @@ export const searchTextSchema = z.string().meta({
   description: `The text to find, ${minimum} to ${maximum} characters. Case is ignored; \`%\` and \`_\` are ordinary characters.`,
 });
 
-/** The text without blanks around it. 422 when it is too short or too long, 400 when it is no text. */
+/** The text without blanks around it. 422 when too short or too long, 400 when it is no text. */
 export function readSearchText(given: string): string {
   if (given.includes('\u0000') || !given.isWellFormed())
     throw new ServiceError('bad_request', { code: 'malformed', message: 'q: this is no text.', field: 'q' });

@@ -34,7 +34,8 @@ let released: Promise<ReleasedCode> | undefined;
 
 /**
  * Extracts the last releases of all services from git, each commit once, and generates their code.
- * The files of a run share it; its end removes it. An error says what to do when git lacks a commit.
+ * The files of a run share it; its end removes it. An error says what to do when a commit is
+ * missing.
  */
 export function givenReleasedCode(): Promise<ReleasedCode> {
   released ??= extractReleases();

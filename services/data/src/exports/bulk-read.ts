@@ -9,8 +9,10 @@ import { isMissingTable } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import { openReading, refuseApplied } from '../change-requests/visibility.ts';
 import type { Targets } from '../pages/grid-plan.ts';
+import { copyOut } from '../postgres/copy-out.ts';
 import { readHighWaterMark, refuseFutureMark } from '../postgres/high-water-mark.ts';
 import type { Pools } from '../postgres/pools.ts';
+import { openSnapshot } from '../postgres/snapshot.ts';
 import { findAnswerability, refuseAsOf } from '../rows/as-of.ts';
 import type { Field } from '../rows/fields.ts';
 import { historyName, tableName } from '../sql/identifiers.ts';
@@ -25,11 +27,9 @@ import {
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightToWork } from '../tables/table-rights.ts';
 import { anyBeforeSql, changedRowsSql, deletedKeysSql } from './changes-sql.ts';
-import { copyOut } from './copy-out.ts';
 import { needTargets, planCriteria } from './criteria.ts';
 import { copySql, criteriaSql, exportColumns, fullSql, systemColumns } from './export-sql.ts';
 import { type Plan, type ReadRequest, readRequest } from './read-request.ts';
-import { openSnapshot } from './snapshot.ts';
 
 export type ReadPart =
   | { start: BulkReadStart }

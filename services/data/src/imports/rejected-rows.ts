@@ -3,11 +3,11 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
-import { copyOut } from '../exports/copy-out.ts';
-import { csvLine } from '../exports/csv.ts';
-import { openSnapshot } from '../exports/snapshot.ts';
+import { copyOut } from '../postgres/copy-out.ts';
 import type { Pools } from '../postgres/pools.ts';
+import { openSnapshot } from '../postgres/snapshot.ts';
 import { quoteLiteral } from '../sql/literals.ts';
+import { csvLine } from './csv.ts';
 import type { LoadName } from './staging/load-sessions.ts';
 
 /** The rejected rows; 404 when there is no such load. */

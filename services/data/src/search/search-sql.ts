@@ -13,7 +13,7 @@ import type { TablePlace } from '../tables/table-rights.ts';
 import type { Bind } from '../values/check.ts';
 import { readOperand, typeOf } from '../values/value-types.ts';
 
-/** A table that may be searched; `indexes`: the names of those that the grid's pages have requested. */
+/** A table that may be searched; `indexes`: those that the grid's pages have requested. */
 export type Searchable = TablePlace & { revision: number; bytes: number; indexes: string[] };
 
 /** A row that was found; `key`: a JSON object. `rank`: the lower, the better. */
@@ -46,7 +46,7 @@ export function searchableSql(accountId: number, branchId: number): Statement {
   };
 }
 
-/** The text columns that a search reads: all of a small table, of a large one those with an index. */
+/** The text columns that a search reads: all of a small table, of a large one the indexed. */
 export function searchedFields(
   table: DeployedTable,
   { bytes, indexes }: Pick<Searchable, 'bytes' | 'indexes'>,

@@ -138,7 +138,7 @@ describe('an export of some rows', () => {
     expect([failure.kind, failure.problems[0]?.field]).toEqual(['wrong_state', 'change_request_id']);
   });
 
-  it('sees one instant, whatever is written meanwhile', async () => {
+  it('sees one instant, whatever is written during it', async () => {
     await deployTitles(net);
     await create(net, 5, { code: 'A', title: 'old' });
     for (let i = 0; i < 3; i += 1) await create(net, 6, { ref: 'A' });
@@ -157,7 +157,8 @@ describe('an export of some rows', () => {
 });
 
 describe('a check of an export', () => {
-  const check = (criteria: Row, more: Row = {}, as = caller) => net.jobs.CheckBulkRead(as, wanted(criteria, more));
+  const check = (criteria: Row, more: Row = {}, as = caller) =>
+    net.jobs.CheckBulkRead(as, { read: wanted(criteria, more) });
   const asUser = (userId: number) => ({ ...caller, applicationId: undefined, userId });
   const equals = { filterType: 'text', type: 'equals', filter: 'x' };
 

@@ -119,7 +119,7 @@ export async function createExport(ctx: JobsContext, call: CallContext, input: N
   if (for_editing) requireEditable(input, table);
   const criteria = readCriteria(input);
   const read = { table_definition_id, pattern, high_water_mark, as_of, for_editing, criteria };
-  if (criteria !== null) await ctx.data.CheckBulkRead(call, readRequestOf(read));
+  if (criteria !== null) await ctx.data.CheckBulkRead(call, { read: readRequestOf(read) });
   const correlation_code = readCorrelationCode(input.correlation_code);
   await saveLimit(ctx, call);
   let made: data_export | undefined;

@@ -130,7 +130,7 @@ function importsWithin(reach: Reach): Prisma.data_importWhereInput {
   };
 }
 
-/** The account's imports of which the caller may view every table; `tables`: with their first ones. */
+/** The account's imports of which the caller may view every table; `tables`: with the first. */
 export async function listImports(ctx: JobsContext, call: CallContext, list: ListQuery, { tables = false } = {}) {
   const seen = importsWithin(await readReach(ctx.rights, call, 'view'));
   const where = { account_id: call.accountId, ...prismaWhere(list.conditions), ...seen };

@@ -1,4 +1,4 @@
-// Exports of some rows: their criteria are checked by data, kept, shown, and sent when rows are read.
+// Exports of some rows: their criteria are checked by data, kept, shown, and sent to the read.
 import { ExactNumber } from '@almanac/service-kit/api/json-body';
 import { limits } from '@almanac/service-kit/limits';
 import { eventually } from '@almanac/testkit/eventually';

@@ -228,8 +228,8 @@ describe.each<[string, () => Promise<Saga>, (() => void) | undefined]>([
         await using(await start(), async (process) => {
           const saga = await given();
           const answer = await process.ask(saga.request, place);
-          // A retried transaction has its steps twice: then the process is killed at another one, or
-          // gets the answer.
+          // A retried transaction has its steps twice: then the process is killed at another one,
+          // or gets the answer.
           if (answer === 'killed') kills += 1;
           else expect(answer).toMatchObject({ status: saga.status });
           await metadata.pool.query(`update deployment set lease_until = now() where status = 'deploying'`);

@@ -7,7 +7,7 @@ import { eventually } from '@almanac/testkit/eventually';
 import { startTcpProxy, type TcpProxy } from '@almanac/testkit/network/tcp-proxy';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
-import { copyOut } from '../../src/exports/copy-out.ts';
+import { copyOut } from '../../src/postgres/copy-out.ts';
 
 const MB = 1024 * 1024;
 const name = 'copy-out-test';
