@@ -133,7 +133,7 @@ class World {
       if (where === 'path' && name === 'id') given.id = await this.subjectOf(method, path, api);
       else if (where === 'path') given[name] = await this.partOf(path, Number(given.id), name);
       else if (name === 'per_page') given.per_page = 2;
-      else if (name === 'q' && required) given.q = path === '/search' ? 'countries' : 'pol';
+      else if (name === 'q' && required) given.q = path === '/search' ? 'countries' : 'liechtenstein';
       else if (name === 'key') given.key = { alpha2: method === 'GET' ? 'PL' : await this.keyOf(await this.row()) };
       else if (required || (path.startsWith('/table_data') && name === 'table_definition_id'))
         given[name] = this.ids[name];

@@ -1,8 +1,8 @@
 // The route that finds rows in many tables at once.
 import { idTextSchema } from '@almanac/service-kit/api/input';
 import { type Route, route } from '@almanac/service-kit/api/route';
-import { readSearchText, searchTextSchema } from '@almanac/service-kit/api/search-text';
 import { JsonText } from '@almanac/service-kit/http/json-text';
+import { readSearchText, searchTextSchema } from '@almanac/service-kit/http/search-text';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import { maxFoundTables, type SearchAccess, searchBounds, searchRows } from '../search/search-rows.ts';

@@ -38,18 +38,16 @@ const progressSchema = z
   })
   .meta({ id: 'Progress' });
 
-const importSchema = z
-  .object({
-    id: z.int(),
-    branch_id: z.int(),
-    correlation_code: z.string(),
-    status: importStatus,
-    created_by: z.int().nullable(),
-    created_at: time,
-    updated_at: time,
-    finished_at: time.nullable(),
-  })
-  .meta({ id: 'Import' });
+const importSchema = z.object({
+  id: z.int(),
+  branch_id: z.int(),
+  correlation_code: z.string(),
+  status: importStatus,
+  created_by: z.int().nullable(),
+  created_at: time,
+  updated_at: time,
+  finished_at: time.nullable(),
+});
 
 /** How many tables of an import a list shows. */
 export const listedTables = 10;
@@ -160,7 +158,7 @@ export const listedImportSchema = importSchema
       .optional()
       .meta({ description: `With \`include=tables\`: the first ${listedTables} tables of the import.` }),
   })
-  .meta({ id: 'ListedImport' });
+  .meta({ id: 'Import' });
 
 const dryRunChangeSchema = z
   .object({

@@ -1,7 +1,7 @@
 // The HTTP edge of the search, an extension to the contract.
 import { idTextSchema } from '@almanac/service-kit/api/input';
 import { type Route, route } from '@almanac/service-kit/api/route';
-import { readSearchText, searchTextSchema } from '@almanac/service-kit/api/search-text';
+import { readSearchText, searchTextSchema } from '@almanac/service-kit/http/search-text';
 import { limits } from '@almanac/service-kit/limits';
 import type { MetadataContext } from '../context.ts';
 import { search } from './search.ts';

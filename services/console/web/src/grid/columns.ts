@@ -1,8 +1,8 @@
 // The columns of the grid, from those of the table.
 import type { ColDef, ICellRendererParams, ValueGetterParams } from 'ag-grid-community';
 import type { Column, Row } from '../api/queries.ts';
-import { type CellFormats, cellText, isNumeric, validValues } from './cell-text.ts';
-import { readNumber } from './exact-numbers.ts';
+import { type CellFormats, cellText, isNumeric, validValues } from '../cells/cell-text.ts';
+import { readNumber } from '../cells/exact-numbers.ts';
 import { type OfferedValues, SetFilter, type SetFilterTexts } from './set-filter.ts';
 
 export type ColumnSettings = {

@@ -1,8 +1,8 @@
 // Puts the chosen rows, or else the cell with the focus, on the clipboard.
 import type { GridApi } from 'ag-grid-community';
 import type { Row } from '../api/queries.ts';
-import { plainText } from './cell-text.ts';
-import { writeHtmlTable, writeTsv } from './tsv.ts';
+import { plainText } from '../cells/cell-text.ts';
+import { writeHtmlTable, writeTsv } from '../cells/tsv.ts';
 
 /** The cells to copy, as the API sends them; rows are copied below the names of their columns. */
 export function copiedCells(api: GridApi<Row>): string[][] {

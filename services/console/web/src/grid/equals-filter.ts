@@ -1,7 +1,7 @@
 // The filter that finds the rows with one value, in the model that the filter of its column takes.
 import type { Filters } from '../address/view.ts';
 import type { Column } from '../api/queries.ts';
-import { isNumeric, plainText } from './cell-text.ts';
+import { isNumeric, plainText } from '../cells/cell-text.ts';
 
 /** The filter of a column for one value. */
 export function equalsFilter(column: Column, value: unknown): Filters[string] {

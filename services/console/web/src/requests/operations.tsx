@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { client, type Schemas } from '../api/client.ts';
 import { type Column, tablesQuery } from '../api/queries.ts';
-import { type CellFormats, cellFormats, plainText, valueText } from '../grid/cell-text.ts';
+import { type CellFormats, cellFormats, plainText, valueText } from '../cells/cell-text.ts';
 import { localeOf } from '../language/language.ts';
 import { Button } from '../parts/button.tsx';
 import pageStyles from '../parts/page.module.css';

@@ -3,7 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useMemo } from 'react';
 import type { Column, Row, Table } from '../api/queries.ts';
-import { type CellFormats, cellFormats, cellText } from '../grid/cell-text.ts';
+import { type CellFormats, cellFormats, cellText } from '../cells/cell-text.ts';
 import { fetchRows, type RowQuery } from '../grid/row-source.ts';
 import { localeOf } from '../language/language.ts';
 import { Button } from '../parts/button.tsx';

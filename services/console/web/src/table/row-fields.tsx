@@ -2,7 +2,7 @@ import { Trans } from '@lingui/react/macro';
 import { Link } from '@tanstack/react-router';
 import { writeFilters } from '../address/view.ts';
 import type { Column, Row, Table } from '../api/queries.ts';
-import { type CellFormats, cellText } from '../grid/cell-text.ts';
+import { type CellFormats, cellText } from '../cells/cell-text.ts';
 import { equalsFilter } from '../grid/equals-filter.ts';
 import { Time } from '../parts/time.tsx';
 import styles from './row-panel.module.css';

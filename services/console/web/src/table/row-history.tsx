@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '../api/client.ts';
 import { historyQuery, type RowPlace, type Table } from '../api/queries.ts';
-import { type CellFormats, valueText } from '../grid/cell-text.ts';
+import { type CellFormats, valueText } from '../cells/cell-text.ts';
 import { Person } from '../parts/person.tsx';
 import { ErrorState, Skeleton } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';

@@ -5,7 +5,7 @@ import { X } from 'lucide-react';
 import { useMemo } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { rowQuery, type Table } from '../api/queries.ts';
-import { cellFormats, plainText } from '../grid/cell-text.ts';
+import { cellFormats, plainText } from '../cells/cell-text.ts';
 import { localeOf } from '../language/language.ts';
 import { Button } from '../parts/button.tsx';
 import { ErrorState, Skeleton } from '../parts/states.tsx';

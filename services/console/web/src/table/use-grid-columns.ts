@@ -3,7 +3,7 @@ import type { ColDef } from 'ag-grid-community';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Filters } from '../address/view.ts';
 import type { Row, Table } from '../api/queries.ts';
-import { cellFormats } from '../grid/cell-text.ts';
+import { cellFormats } from '../cells/cell-text.ts';
 import { gridColumns } from '../grid/columns.ts';
 import { offerValues } from '../grid/offered-values.ts';
 import type { RowQuery } from '../grid/row-source.ts';
