@@ -14,9 +14,12 @@ export type Credentials = {
 export function finalScreen(home: Home, baseUrl: string, env: NodeJS.ProcessEnv): string {
   const credentials = readJson<Credentials>(home.credentials);
   const file = shortPath(home.credentials);
-  const lines = ['', `  Almanac is ready         ${baseUrl}`, `  API reference            ${baseUrl}/docs`];
+  const lines = ['', `  Almanac is ready         ${baseUrl}`];
+  if (env.GATEWAY_CONSOLE !== 'off') lines.push(`  Console                  ${baseUrl}/console/`);
+  lines.push(`  API reference            ${baseUrl}/docs`);
   if (credentials)
     lines.push(
+      `  Log in as                ${credentials.admin.email}, with the password in ${file}`,
       `  Credentials (demo)       ${file}`,
       '',
       '  Try it:',
