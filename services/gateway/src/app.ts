@@ -19,7 +19,7 @@ import { findPublicPath } from './steps/find-public-path.ts';
 import { findRoute, isApiPath, isConsoleCall } from './steps/find-route.ts';
 import { forward, forwardAsApi } from './steps/forward.ts';
 import { handleError } from './steps/handle-error.ts';
-import { limitAccount, limitNetwork, limitSession } from './steps/limit-caller.ts';
+import { limitAccount, limitNetwork, limitPerson } from './steps/limit-caller.ts';
 import { shedLoad } from './steps/shed-load.ts';
 import { signContext } from './steps/sign-context.ts';
 import { startCall } from './steps/start-call.ts';
@@ -48,7 +48,7 @@ export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Exp
     findRoute(ctx),
     checkSize,
     authenticateSession(ctx),
-    limitSession(limits),
+    limitPerson(limits),
     limitOfAccount,
     checkConfirmed(ctx),
     admitUncounted(ctx),

@@ -49,10 +49,10 @@ export type GatewayLimits = {
   callerRequests: number;
   /** Calls of one account in ten seconds. */
   accountBurst: number;
-  /** Calls of one session of the console in five seconds. */
-  sessionBurst: number;
+  /** Calls of one person by the console in five seconds. */
+  personBurst: number;
   /** … in a minute. */
-  sessionMinute: number;
+  personMinute: number;
 };
 
 export type GatewayConfig = {
@@ -128,8 +128,8 @@ export function readConfig(env: Environment): GatewayConfig {
       serviceRequests: atMost('GATEWAY_SERVICE_REQUESTS', 'requests in flight at one service', 4_096),
       callerRequests: atMost('GATEWAY_CALLER_REQUESTS', 'requests in flight of one account or network', 2_048),
       accountBurst: atMost('GATEWAY_ACCOUNT_BURST', 'calls of one account in ten seconds', 100_000),
-      sessionBurst: 100,
-      sessionMinute: 120,
+      personBurst: 100,
+      personMinute: 120,
     },
     connectMs: 3_000,
   });

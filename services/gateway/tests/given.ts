@@ -387,8 +387,8 @@ export async function givenGateway(
       serviceRequests: 1_024,
       callerRequests: 512,
       accountBurst: 100_000,
-      sessionBurst: 100,
-      sessionMinute: 120,
+      personBurst: 100,
+      personMinute: 120,
       ...config.limits,
     },
   };

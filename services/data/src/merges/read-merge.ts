@@ -106,7 +106,10 @@ async function readPlans<T>(
     await sql(`set local work_mem = '128MB'`);
     if (tables.size > 0) await sql(`lock table ${[...tables.values()].map(tableName).join(', ')} in access share mode`);
     const { plans } = await planMerges(sql, call.accountId, { pairs, resolutions: [] }, { tables, at: undefined });
-    return read(plans, async ({ text, values }) => (await sql(text, values)).rows[0] as Record<string, unknown>);
+    return read(plans, async ({ text, values }) => {
+      signal.throwIfAborted(); // nobody waits for the rest
+      return (await sql(text, values)).rows[0] as Record<string, unknown>;
+    });
   };
   try {
     return await limiters.quiet.run(call.accountId, signal, () =>

@@ -33,22 +33,22 @@ export function limitAccount({ callerRequests, accountBurst }: GatewayLimits): R
   };
 }
 
-/** Limits the rate of a session's calls of the console; 429 beyond the limits. */
-export function limitSession({ sessionBurst, sessionMinute }: GatewayLimits): RequestHandler {
+/** Limits the rate of a person's calls of the console, in all their sessions; 429 beyond it. */
+export function limitPerson({ personBurst, personMinute }: GatewayLimits): RequestHandler {
   const rates = [
-    new RateLimiterMemory({ points: sessionBurst, duration: 5, keyPrefix: '' }),
-    new RateLimiterMemory({ points: sessionMinute, duration: 60, keyPrefix: '' }),
+    new RateLimiterMemory({ points: personBurst, duration: 5, keyPrefix: '' }),
+    new RateLimiterMemory({ points: personMinute, duration: 60, keyPrefix: '' }),
   ];
   return async (_req, res, next) => {
-    const { id } = callOf(res).token as Token;
+    const { accountId, userId } = callOf(res).token as Token;
     for (const rate of rates)
       try {
-        await rate.consume(id);
+        await rate.consume(`${accountId}:${userId}`);
       } catch (refusal) {
         const { points, duration } = rate;
         const { msBeforeNext } = refusal as RateLimiterRes;
         throw tooMany(
-          `This session has made ${points} calls in less than ${duration} seconds.`,
+          `You have made ${points} calls in less than ${duration} seconds.`,
           Math.max(1, Math.ceil(msBeforeNext / 1000)),
         );
       }

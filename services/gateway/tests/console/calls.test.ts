@@ -139,11 +139,14 @@ describe('an act of consequence', () => {
       'POST /table_definitions/{id}/deploy',
       'POST /deployments/{id}/deploy',
       'POST /promotions/{id}/promote',
+      'POST /users',
+      'PATCH /users/{id}',
       'POST /users/{id}/refresh_tokens',
       'POST /user_groups',
       'PATCH /user_groups/{id}',
       'POST /user_group_assignments',
       'POST /oauth_applications',
+      'PATCH /oauth_applications/{id}',
       'POST /oauth_applications/{id}/regenerate_secret',
       'POST /oauth_applications/{id}/secrets',
     ]);
@@ -187,13 +190,16 @@ describe('the allowance', () => {
 
 describe('fair use', () => {
   it.each([
-    ['in five seconds', { sessionBurst: 5 }, 'This session has made 5 calls in less than 5 seconds.'],
-    ['in a minute', { sessionMinute: 5 }, 'This session has made 5 calls in less than 60 seconds.'],
-  ])('limits the calls of a session %s', async (_name, limits, message) => {
+    ['in five seconds', { personBurst: 5 }, 'You have made 5 calls in less than 5 seconds.'],
+    ['in a minute', { personMinute: 5 }, 'You have made 5 calls in less than 60 seconds.'],
+  ])('limits the calls of a person %s, in all their sessions', async (_name, limits, message) => {
     const started = await startGateway({ limits });
-    const [browser, other] = [givenBrowser(identity, started), givenBrowser(identity, started)];
-    expect(await statuses(times(5, () => browser.call('/api/v1/domains')))).toEqual([200, 200, 200, 200, 200]);
-    const answer = await browser.call('/api/v1/domains');
+    const person = { account_id: 5, user_id: 55 };
+    const browsers = [givenBrowser(identity, started, person), givenBrowser(identity, started, person)] as const;
+    const other = givenBrowser(identity, started, { ...person, user_id: 56 });
+    expect(await statuses(times(4, () => browsers[0].call('/api/v1/domains')))).toEqual([200, 200, 200, 200]);
+    expect((await browsers[1].call('/api/v1/domains')).status).toBe(200);
+    const answer = await browsers[1].call('/api/v1/domains');
     expect([answer.status, ((await answer.json()) as { errors: string[] }).errors]).toEqual([429, [message]]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await other.call('/api/v1/domains')).status).toBe(200);

@@ -21,7 +21,7 @@ import { isAboutRows } from './comparison/row-conflicts.ts';
 import { checkPromotion, type Parties, type PromoteInput, targetTaken } from './promotion-check.ts';
 import { compare, compareSnapshot } from './promotion-comparison.ts';
 import { storeFailure, storeSuccess } from './promotion-finish.ts';
-import { mergeRows, type RowsOutcome, readRowRevisions, recordFirstRows } from './promotion-rows.ts';
+import { mergeDeadlineMs, mergeRows, type RowsOutcome, readRowRevisions, recordFirstRows } from './promotion-rows.ts';
 import type { MergedRows, Promotion } from './promotion-schema.ts';
 import { promotionMachine } from './promotion-states.ts';
 import { writePlan } from './promotion-write.ts';
@@ -71,7 +71,7 @@ async function readPresentRows(
   before: StoredPromotion,
 ): Promise<RowRevisions> {
   const { pairs } = await compareSnapshot(ctx, call, before);
-  return readRowRevisions(ctx, call, pairs);
+  return readRowRevisions(ctx, call, pairs, { deadlineMs: mergeDeadlineMs });
 }
 
 async function begin(

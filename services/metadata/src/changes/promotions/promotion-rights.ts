@@ -107,7 +107,7 @@ export async function requireVisibleRows(
 
 /**
  * The tables whose rows on both branches the caller sees: every one with `approve` on the target
- * branch, else those whose rows they may view on either. 403 when there are none.
+ * branch, else those whose rows they may view on both. 403 when there are none.
  */
 export async function findVisiblePairs(
   ctx: MetadataContext,
@@ -117,12 +117,21 @@ export async function findVisiblePairs(
 ): Promise<TablePair[]> {
   const held = await ctx.rights.get(call);
   if (allows(held, 'approve', { branchId: to_branch_id })) return pairs;
+  // Rows are in the domain of the deployed table: a draft may have moved since.
+  const deployed = await ctx.prisma.deployed_table_definition.findMany({
+    where: {
+      account_id: call.accountId,
+      id: { in: pairs.flatMap(({ sourceId, targetId }) => [sourceId, targetId ?? 0]) },
+    },
+    select: { id: true, domain_id: true },
+  });
+  const domains = new Map(deployed.map(({ id, domain_id }) => [id, domain_id]));
   const placesOfRows = ({ sourceId, targetId, source, target }: TablePair): Where[] => {
-    const domainId = (source ?? target)?.domain_id;
-    const onTarget = { tableDefinitionId: targetId ?? undefined, domainId: (target ?? source)?.domain_id };
+    const domainId = domains.get(sourceId) ?? (source ?? target)?.domain_id;
+    const onTarget = domains.get(targetId ?? 0) ?? (target ?? source)?.domain_id;
     return [
       { tableDefinitionId: sourceId, domainId, branchId: from_branch_id },
-      { ...onTarget, branchId: to_branch_id },
+      { tableDefinitionId: targetId ?? undefined, domainId: onTarget, branchId: to_branch_id },
     ];
   };
   const seen = pairs.filter((pair) => placesOfRows(pair).every((place) => allows(held, 'view', place)));

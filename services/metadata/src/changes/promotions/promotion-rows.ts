@@ -13,7 +13,8 @@ import { isAboutRows, readRowConflict, rowResolution } from './comparison/row-co
 import type { Conflict } from './comparison/table-merge.ts';
 import type { MergedRows } from './promotion-schema.ts';
 
-const mergeDeadlineMs = 5 * 60_000;
+/** How long a merge may take, and what is read before it. */
+export const mergeDeadlineMs = 5 * 60_000;
 /** The rows of a million differences take longer than an ordinary answer. */
 const readDeadlineMs = 15_000;
 // A refusal lists fewer conflicts than a rehearsal.
@@ -52,10 +53,12 @@ type MergeRequest = {
 export async function mergeRows(
   ctx: MetadataContext,
   caller: RpcCaller,
-  { mergeId, pairs, resolutions, rehearsal, revisions = [] }: MergeRequest,
+  { mergeId, pairs, resolutions, rehearsal, revisions }: MergeRequest,
 ): Promise<RowsOutcome> {
   const given = resolutions.filter(isAboutRows);
   const { both, warnings } = await findDeployedPairs(ctx, caller, pairs);
+  // To data, no revisions mean that any rows will do; here, that there were none to merge.
+  if (revisions?.length === 0 && both.length > 0) return refuseUnseen(pairs, both);
   const result = await ctx.data.MergeRows(
     caller,
     {
@@ -63,7 +66,7 @@ export async function mergeRows(
       pairs: both,
       resolutions: given.map(rowResolution),
       rehearsal,
-      revisions: revisions.map(([source_table_id, revision]) => ({ source_table_id, revision })),
+      revisions: (revisions ?? []).map(([source_table_id, revision]) => ({ source_table_id, revision })),
     },
     { deadlineMs: mergeDeadlineMs },
   );
@@ -81,6 +84,20 @@ export async function mergeRows(
   };
 }
 
+const refuseUnseen = (pairs: RowPair[], both: { source_table_id: number }[]): RowsOutcome => ({
+  status: 'refused',
+  rows: [],
+  conflicts: [],
+  conflictCount: 0,
+  violations: [],
+  warnings: [],
+  conflictProblems: [],
+  summaries: [],
+  changedTables: pairs
+    .filter(({ sourceId }) => both.some(({ source_table_id }) => source_table_id === sourceId))
+    .map(({ name }) => name),
+});
+
 /** What data counts of the rows that merging a table would change. */
 type RowSummary = MergeSummary__Output;
 
@@ -89,15 +106,16 @@ export const rowRevisionsOf = (summaries: RowSummary[]): RowRevisions =>
     .map(({ source_table_id, revision }): RowRevisions[number] => [source_table_id, revision])
     .sort(([a], [b]) => a - b);
 
-/** The revisions of the rows that would change now. */
+/** The revisions of the rows that would change now; `deadlineMs`: how long data may take. */
 export async function readRowRevisions(
   ctx: MetadataContext,
   caller: RpcCaller,
   pairs: RowPair[],
+  { deadlineMs = readDeadlineMs } = {},
 ): Promise<RowRevisions> {
   const { both } = await findDeployedPairs(ctx, caller, pairs);
   if (both.length === 0) return [];
-  const { summaries } = await ctx.data.SummarizeMerge(caller, { pairs: both }, { deadlineMs: readDeadlineMs });
+  const { summaries } = await ctx.data.SummarizeMerge(caller, { pairs: both }, { deadlineMs });
   return rowRevisionsOf(summaries);
 }
 

@@ -1,6 +1,7 @@
 // The rows that a promotion would change: their windows, their counts, and the revision that covers
 // them.
 import { ServiceError } from '@almanac/service-kit/errors';
+import { mergeRows } from '../../../src/changes/promotions/promotion-rows.ts';
 import { type Answer, givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
 import { givenWork, type User, type Work } from '../../promotion-given.ts';
 
@@ -119,6 +120,10 @@ describe('the window of rows', () => {
     expect(await seenBy(onMain, ['view', 'table_definition', other.id])).toEqual([other.id]);
     expect(await seenBy(onMain)).toBe(403);
     expect(await seenBy(['view', 'table_definition', otherMain.id])).toBe(403);
+    const domain = await work.admin.post('/domains', { name: 'Elsewhere', abbreviation: 'E' });
+    for (const { id: draft } of [feature, main])
+      await work.admin.send('PATCH', `/table_definitions/${draft}`, { table_definition: { domain_id: domain.id } });
+    expect(await seenBy(['view', 'domain', domain.id])).toBe(403);
   });
 });
 
@@ -192,6 +197,15 @@ describe('the revision', () => {
     const now = await work.approver.get(`/promotions/${id}`);
     expect(now.actions.map(({ action }: { action: string }) => action)).toEqual(['create']);
     expect(await promote(id, { revision: now.revision })).toMatchObject({ status: 200 });
+  });
+
+  it('that had no rows merges none that have come since', async () => {
+    const pairs = [{ sourceId: feature.id, targetId: main.id, name: 'Countries' }];
+    const request = { mergeId: 'unseen', pairs, resolutions: [], rehearsal: false, revisions: [] };
+    const caller = { accountId: work.account.id, userId: 1 };
+    const refused = { status: 'refused', changedTables: ['Countries'] };
+    expect(await mergeRows(metadata.context, caller, request)).toMatchObject(refused);
+    expect(data().merges).toEqual([]);
   });
 
   it('that is left out leaves the rows as they are, as before', async () => {
