@@ -28,7 +28,7 @@ describe('a process that is killed during the main job', () => {
 
   // Each is killed before steps that need it, and while imports run in the background; never during
   // a call, whose outcome would be unknown.
-  it.each(['gateway', 'identity', 'metadata', 'data', 'jobs', 'billing', 'postgres'])(
+  it.each(['gateway', 'console', 'identity', 'metadata', 'data', 'jobs', 'billing', 'postgres'])(
     '%s is started again and the job completes',
     async (name) => {
       const account = await givenAccount();

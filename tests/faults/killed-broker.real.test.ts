@@ -13,12 +13,13 @@ import { collectMessages, startBus } from '@almanac/testkit/messaging/bus';
 import { startTcpProxy, type TcpProxy, type Watch } from '@almanac/testkit/network/tcp-proxy';
 import { type Account, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
 import { type RunningSystem, readReady, startSystem, systemHomeName } from '@almanac/testkit/system/system';
+import { processCount } from '../support/killing.ts';
 import { type OwnBroker, startOwnBroker } from '../support/own-broker.ts';
 
 const seed = Number(process.env.BROKER_STEPS_SEED ?? Date.now() % 1_000_000);
 const everyStep = process.env.BROKER_STEPS === 'all';
 const stepsAtMost = 5;
-const withinMs = 240_000; // a broker and seven processes reconnect
+const withinMs = 240_000; // a broker and all services reconnect
 
 const eventTypes = (noun: string, end: string) =>
   ['created', 'submitted', end].map((word) => `metadata.${noun}.${word}`);
@@ -98,7 +99,7 @@ afterAll(async () => {
 const untilUp = () =>
   eventually(
     () => {
-      expect(readReady(system.home)).toHaveLength(7);
+      expect(readReady(system.home)).toHaveLength(processCount);
       expect(bus.isReady()).toBe(true);
     },
     { withinMs },
@@ -252,7 +253,7 @@ it('a broker whose disk is full blocks no write, and each write is announced onc
   expect(status).toBe('deployed');
   const record = { code: 'CH', more: '2026-11-21' };
   expect(await creator.post('/table_data', { table_definition_id: table.id, record })).toMatchObject({ record });
-  expect(readReady(system.home)).toHaveLength(7);
+  expect(readReady(system.home)).toHaveLength(processCount);
   expect(eventsOf('deployment', wished)).toEqual([]);
   await broker.control('set_disk_free_limit', '1MB');
   const all = ['metadata.deployment.created', 'metadata.deployment.deployed'];

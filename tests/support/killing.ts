@@ -1,6 +1,7 @@
 // kill -9 of processes of the system under test, which its supervisor restarts, and a client that
 // retries until then.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serviceNames } from '@almanac/embedded/services';
 import { readProcesses, readReady, systemHome } from '@almanac/testkit/system/system';
 import fc from 'fast-check';
 
@@ -17,7 +18,10 @@ export async function kill(name: string): Promise<void> {
   await until(`${name} was started again`, () => findProcess(name) !== undefined && findProcess(name) !== killed);
 }
 
-export const isEverythingUp = () => readReady(systemHome()).length === 7;
+/** The processes of a system: its services and PostgreSQL. */
+export const processCount = serviceNames.length + 1;
+
+export const isEverythingUp = () => readReady(systemHome()).length === processCount;
 
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + patienceMs;

@@ -8,6 +8,7 @@ import { createApi } from '@almanac/api-client/api';
 import { signInMachine, signInPerson } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
 import { type RunningSystem, readProcesses, startSystem } from '@almanac/testkit/system/system';
+import { processCount } from '../../support/killing.ts';
 
 const isAlive = (pid: number) => {
   try {
@@ -136,7 +137,7 @@ describe('npm start', () => {
 
   it('stops everything when asked, and has the same state when started again', async () => {
     const pids = Object.values(readProcesses(home));
-    expect(pids).toHaveLength(7);
+    expect(pids).toHaveLength(processCount);
     const before = readCredentials();
     expect(await system.stop({ keep: true })).toBe(0);
     expect(pids.filter(isAlive)).toEqual([]);
@@ -178,7 +179,7 @@ describe('a first start', () => {
         (system) => system.kill(),
         () => {},
       );
-      const isUnderWay = () => read('secrets.json')?.demo && read('runtime.json')?.ready.length === 7;
+      const isUnderWay = () => read('secrets.json')?.demo && read('runtime.json')?.ready.length === processCount;
       await eventually(() => expect(isUnderWay()).toBe(true), { withinMs: 180_000 });
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       process.kill(read('runtime.json').pid, 'SIGKILL');

@@ -166,13 +166,17 @@ describe('an identifier of another account', () => {
   });
 });
 
-/** A new table has no column yet that it could show; people wrote the rows and the requests. */
+/**
+ * A new table has no column yet that it could show; people wrote the rows and the requests; the
+ * promoted table is not deployed on the target.
+ */
 const withoutOwn = new Set([
   'POST /table_definitions body table_definition.lookup_display_column_id (column definition)',
   'POST /table_definitions all places at once',
   'GET /table_data/changes query application_id (acting application)',
   'GET /change_requests filter application_id (acting application)',
   'GET /change_requests filter continues_id (change request)',
+  'GET /promotions/{id}/rows query table_definition_id (table definition)',
 ]);
 
 /** Calls of the person who made the change request, which refuse applications. */

@@ -26,6 +26,7 @@ export type Kind =
   | 'sent change operation'
   | 'import'
   | 'import table'
+  | 'dry run'
   | 'import mapping'
   | 'export'
   | 'view'
@@ -94,7 +95,7 @@ const byName: Record<string, Kind> = {
   from_branch_id: 'main branch',
   ids: 'row',
   import_mapping_id: 'import mapping',
-  import_table_id: 'import table',
+  import_table_id: 'dry run',
   key: 'table definition key',
   lookup_display_column_id: 'column definition',
   operation_id: 'change operation',

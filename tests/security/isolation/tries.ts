@@ -20,7 +20,7 @@ export function triesOf(operation: Operation): Try[] {
     }),
   );
   const combinable = own.filter((place) => place.where !== 'filter' && !isOtherName(place, own));
-  if (combinable.length < 2) return single;
+  if (combinable.length < 2 || alternatives.has(operation.name)) return single;
   const choose: Try['choose'] = (whose) =>
     combinable.map((place) => {
       const [kind] = kindsAt(place) as [Kind];
@@ -28,6 +28,9 @@ export function triesOf(operation: Operation): Try[] {
     });
   return [...single, { name: 'all places at once', operation, choose }];
 }
+
+// The places of a side exclude each other.
+const alternatives = new Set(['POST /table_data/diff']);
 
 // A table is named by its id or by a key on a branch; both at once contradict each other.
 function isOtherName(place: Place, all: Place[]): boolean {

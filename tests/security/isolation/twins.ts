@@ -53,6 +53,7 @@ export const never: Owned = {
   'change request comment': neverId,
   import: neverId,
   'import table': neverId,
+  'dry run': neverId,
   'import mapping': neverId,
   export: neverId,
   view: neverId,
@@ -302,7 +303,21 @@ class Maker {
     const table = await user.post(`/imports/${id}/tables`, { table_definition_id, pattern: 'incremental' });
     await upload(table.upload_url, 'code,name\nS,imported\n');
     this.uploadUrl = table.upload_url;
-    Object.assign(this.owned, { 'import mapping': mapping.id, import: id, 'import table': table.id });
+    const dryRun = await this.dryRun(table_definition_id);
+    const ids = { 'import mapping': mapping.id, import: id, 'import table': table.id, 'dry run': dryRun };
+    Object.assign(this.owned, ids);
+  }
+
+  private async dryRun(table_definition_id: number): Promise<number> {
+    const { user } = this.given;
+    const { id } = await user.post<Made>('/imports', { branch_id: this.owned['main branch'] });
+    const how = { table_definition_id, pattern: 'incremental', dry_run: true };
+    const table = await user.post(`/imports/${id}/tables`, how);
+    await upload(table.upload_url, 'code,name\nS,imported\n');
+    await user.post(`/imports/${id}/upload_complete`);
+    const isOver = ({ status }: { status: string }) => /^(completed|failed)/.test(status);
+    await poll(() => user.get<{ status: string }>(`/imports/${id}`), isOver);
+    return table.id;
   }
 
   async exports(): Promise<void> {

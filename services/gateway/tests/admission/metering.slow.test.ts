@@ -57,6 +57,15 @@ const booked = async (account: Account) => {
 };
 const get = (gateway: TestGateway, account: Account, path = '/api/v1/domains') =>
   callWith(gateway, account.token, 'GET', path);
+// While a lease is on its way for long, as on a busy machine, calls are 503 and not counted.
+const getCounted = async (gateway: TestGateway, account: Account): Promise<Response> => {
+  let answer = await get(gateway, account);
+  for (let tries = 0; answer.status === 503 && tries < 20; tries += 1) {
+    await answer.arrayBuffer();
+    answer = await get(gateway, account);
+  }
+  return answer;
+};
 const statuses = async (answers: Promise<Response>[]) => {
   const counted: Record<number, number> = {};
   for (const answer of await Promise.all(answers)) {
@@ -124,7 +133,7 @@ describe('counting', () => {
 
   it('is exact over two gateways', async () => {
     const account = await givenAccount('business');
-    const counted = await statuses(Array.from({ length: 600 }, (_, i) => get(i % 2 ? a : b, account)));
+    const counted = await statuses(Array.from({ length: 600 }, (_, i) => getCounted(i % 2 ? a : b, account)));
     expect(counted).toEqual({ 200: 600 });
     await eventually(async () => expect(await booked(account)).toBe(600));
   });
@@ -155,7 +164,7 @@ describe('counting', () => {
 describe('the end of the allowance', () => {
   it('serves exactly one of 200 parallel calls over two gateways when one call is left', async () => {
     const account = await givenAccount('free', 1);
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => get(i % 2 ? a : b, account)));
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => getCounted(i % 2 ? a : b, account)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(199);
@@ -170,8 +179,8 @@ describe('the end of the allowance', () => {
 
   it('serves exactly the allowance, even if most calls go to one gateway', async () => {
     const account = await givenAccount('free', 120);
-    await statuses(Array.from({ length: 5 }, () => get(b, account))); // b holds a lease
-    const counted = await statuses(Array.from({ length: 300 }, () => get(a, account)));
+    await statuses(Array.from({ length: 5 }, () => getCounted(b, account))); // b holds a lease
+    const counted = await statuses(Array.from({ length: 300 }, () => getCounted(a, account)));
     expect(counted).toEqual({ 200: 115, 429: 185 });
     await eventually(async () => expect(await booked(account)).toBe(120));
     expect((await get(b, account)).status).toBe(429);
@@ -261,7 +270,7 @@ describe('a changed allowance', () => {
 
   it('is never exceeded when it rises during calls at two gateways', async () => {
     const account = await givenAccount('free', 40);
-    const calls = Array.from({ length: 200 }, (_, i) => get(i % 2 ? a : b, account));
+    const calls = Array.from({ length: 200 }, (_, i) => getCounted(i % 2 ? a : b, account));
     for (const allowance of [60, 90, 120]) await setAllowance(account, allowance);
     const { 200: served = 0 } = await statuses(calls);
     expect(served).toBeLessThanOrEqual(120);

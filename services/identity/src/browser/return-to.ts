@@ -2,15 +2,15 @@
 // the user's own page. It travels through forms as one opaque text, the subject that they sign.
 import { consolePrefix } from '@almanac/service-kit/http/path';
 import type { IdentityContext } from '../context.ts';
-import { UntrustedRequest, unpack } from '../oauth/authorization-request.ts';
+import { unpack } from '../oauth/authorization-request.ts';
 
 const parameter = 'return_to';
 const maxLength = 2_000;
 
-/** The subject of a log-in for the console. Throws UntrustedRequest for another address. */
-export function packReturnTo(ctx: IdentityContext, address: string): string {
+/** The subject of a log-in for the console; undefined for any other address, which is ignored. */
+export function packReturnTo(ctx: IdentityContext, address: string): string | undefined {
   const path = findConsolePath(ctx, address);
-  if (path === undefined) throw new UntrustedRequest('The page to return to is not one of the console.');
+  if (path === undefined) return undefined;
   return Buffer.from(new URLSearchParams({ [parameter]: path }).toString()).toString('base64url');
 }
 

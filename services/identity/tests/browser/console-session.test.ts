@@ -72,8 +72,10 @@ describe('a log-in for the console', () => {
     'javascript:alert(1)',
     `/console/${'x'.repeat(2_000)}`,
   ])('leads nowhere but to the console: %.40s', async (address) => {
-    const { page } = await logInFor(address);
-    expect([page.status, page.location]).toEqual([400, undefined]);
+    const { browser, page } = await logInFor(address);
+    expect(page.html).not.toContain('console');
+    const answer = await browser.submit(page, formOf(page, '/oauth/login'), adminOf(account));
+    expect([answer.status, answer.location]).toEqual([303, `${identity.url}/oauth/login`]);
   });
 
   it('leads nowhere else by a form that was changed', async () => {
