@@ -121,8 +121,10 @@ describe('the window of rows', () => {
     expect(await seenBy(onMain)).toBe(403);
     expect(await seenBy(['view', 'table_definition', otherMain.id])).toBe(403);
     const domain = await work.admin.post('/domains', { name: 'Elsewhere', abbreviation: 'E' });
-    for (const { id: draft } of [feature, main])
-      await work.admin.send('PATCH', `/table_definitions/${draft}`, { table_definition: { domain_id: domain.id } });
+    for (const { id: draft } of [feature, main, other, otherMain])
+      expect(
+        await work.admin.send('PATCH', `/table_definitions/${draft}`, { table_definition: { domain_id: domain.id } }),
+      ).toMatchObject({ status: 200 });
     expect(await seenBy(['view', 'domain', domain.id])).toBe(403);
   });
 });
