@@ -1,4 +1,5 @@
 // Names that people choose, and the form in which two of them are compared.
+import { limits } from '../limits.ts';
 import { rule } from '../problems.ts';
 import { nameSchema } from './input.ts';
 
@@ -19,7 +20,20 @@ export function normalizeName(name: string): string {
     .normalize('NFKC');
 }
 
+/**
+ * A rule of names for those that are not too long already: the time that Unicode's normalization
+ * takes grows with the square of a text's length.
+ */
+export const ruleOfShortNames = (holds: (name: string) => boolean) => (name: string) =>
+  name.length > 2 * limits.nameCodePoints || holds(name);
+
 /** A name with at least one visible character. */
 export const visibleNameSchema = nameSchema
-  .refine((name) => normalizeName(name) !== '', rule('blank', "can't be blank"))
-  .refine((name) => [...normalizeName(name)].length <= normalizedCodePoints, rule('too_long', 'is too long'));
+  .refine(
+    ruleOfShortNames((name) => normalizeName(name) !== ''),
+    rule('blank', "can't be blank"),
+  )
+  .refine(
+    ruleOfShortNames((name) => [...normalizeName(name)].length <= normalizedCodePoints),
+    rule('too_long', 'is too long'),
+  );

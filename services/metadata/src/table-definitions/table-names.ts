@@ -1,5 +1,5 @@
 // Names of tables, and the key that a table gets from its first name.
-import { normalizeName, visibleNameSchema } from '@almanac/service-kit/api/names';
+import { normalizeName, ruleOfShortNames, visibleNameSchema } from '@almanac/service-kit/api/names';
 import { rule } from '@almanac/service-kit/problems';
 
 /** The key of a new table: its name in lower case, everything but letters and digits made `_`. */
@@ -17,6 +17,9 @@ const hasValidStart = (text: string) => /^[\p{L}_]/u.test(text);
  * that the key is made from, which lacks invisible characters.
  */
 export const tableNameSchema = visibleNameSchema.refine(
-  (name) => normalizeName(name) === '' || (hasValidStart(name.normalize('NFKC')) && hasValidStart(normalizeName(name))),
+  ruleOfShortNames(
+    (name) =>
+      normalizeName(name) === '' || (hasValidStart(name.normalize('NFKC')) && hasValidStart(normalizeName(name))),
+  ),
   rule('wrong_format', 'must start with a letter or _'),
 );

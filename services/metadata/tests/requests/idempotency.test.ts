@@ -136,6 +136,14 @@ const cases: Record<string, () => Promise<Case>> = {
       },
     ]),
   ),
+  'save a view': async () => ({
+    path: '/views',
+    body: {
+      table_definition_id: (await work.table('Codes')).id,
+      view: { name: 'By code', sharing: 'private', state: {} },
+    },
+    effects: mine('saved_view'),
+  }),
   'create a change request': async () => ({
     path: '/change_requests',
     body: { branch_id: work.account.mainId, title: 'Rows' },

@@ -21,6 +21,7 @@ export async function enableTrigrams(client: pg.PoolClient): Promise<{ available
     return { available: await find() };
   } catch (error) {
     if (findSqlState(error) === undefined) throw error;
-    return { available: false, reason: (error as Error).message };
+    // Another session may have made it at the same time.
+    return (await find()) ? { available: true } : { available: false, reason: (error as Error).message };
   }
 }
