@@ -36,7 +36,7 @@ describe('the audit log records', () => {
         action: 'export.created',
         resource_type: 'export',
         resource_id: exported.body.id,
-        after: { branch_id: 1, ...table, pattern: 'full', correlation_code, high_water_mark, as_of },
+        after: { branch_id: 1, ...table, pattern: 'full', correlation_code, high_water_mark, as_of, criteria: null },
         account_id: 1,
         application_id: 9,
         address: '192.0.2.7',

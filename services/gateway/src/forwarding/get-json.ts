@@ -3,14 +3,13 @@
 import { once } from 'node:events';
 import { type Agent, get, type IncomingMessage } from 'node:http';
 
-const timeoutMs = 3_000;
 const maxBytes = 8 * 1024 * 1024;
 
 /**
  * Fetches the JSON at the URL over the agent, which decides on TLS. Throws when the answer is not
- * 200, takes longer than three seconds, or is larger than 8 MiB.
+ * 200, takes longer than `timeoutMs`, or is larger than 8 MiB.
  */
-export async function getJson(url: string, agent: Agent): Promise<unknown> {
+export async function getJson(url: string, agent: Agent, { timeoutMs = 3_000 } = {}): Promise<unknown> {
   const request = get(url, { agent, signal: AbortSignal.timeout(timeoutMs) });
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   const chunks: Buffer[] = [];
