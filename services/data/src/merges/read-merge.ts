@@ -107,7 +107,7 @@ async function readPlans<T>(
     if (tables.size > 0) await sql(`lock table ${[...tables.values()].map(tableName).join(', ')} in access share mode`);
     const { plans } = await planMerges(sql, call.accountId, { pairs, resolutions: [] }, { tables, at: undefined });
     return read(plans, async ({ text, values }) => {
-      signal.throwIfAborted(); // nobody waits for the rest
+      signal.throwIfAborted(); // the caller no longer waits
       return (await sql(text, values)).rows[0] as Record<string, unknown>;
     });
   };

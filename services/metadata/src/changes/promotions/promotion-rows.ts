@@ -58,7 +58,7 @@ export async function mergeRows(
   const given = resolutions.filter(isAboutRows);
   const { both, warnings } = await findDeployedPairs(ctx, caller, pairs);
   // To data, no revisions mean that any rows will do; here, that there were none to merge.
-  if (revisions?.length === 0 && both.length > 0) return refuseUnseen(pairs, both);
+  if (revisions?.length === 0 && both.length > 0) return refuseNotReviewed(pairs, both);
   const result = await ctx.data.MergeRows(
     caller,
     {
@@ -84,7 +84,7 @@ export async function mergeRows(
   };
 }
 
-const refuseUnseen = (pairs: RowPair[], both: { source_table_id: number }[]): RowsOutcome => ({
+const refuseNotReviewed = (pairs: RowPair[], both: { source_table_id: number }[]): RowsOutcome => ({
   status: 'refused',
   rows: [],
   conflicts: [],

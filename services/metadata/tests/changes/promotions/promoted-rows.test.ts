@@ -203,7 +203,7 @@ describe('the revision', () => {
 
   it('that had no rows merges none that have come since', async () => {
     const pairs = [{ sourceId: feature.id, targetId: main.id, name: 'Countries' }];
-    const request = { mergeId: 'unseen', pairs, resolutions: [], rehearsal: false, revisions: [] };
+    const request = { mergeId: 'not-reviewed', pairs, resolutions: [], rehearsal: false, revisions: [] };
     const caller = { accountId: work.account.id, userId: 1 };
     const refused = { status: 'refused', changedTables: ['Countries'] };
     expect(await mergeRows(metadata.context, caller, request)).toMatchObject(refused);
