@@ -28,24 +28,19 @@ const protoOptions = [
   '--importFileExtension=.ts',
 ];
 
-const targets = [...prismaTargets(), ...protoTargets(), ...clientTargets()];
-const applications = consoleTargets();
-const stale = [...targets, ...applications].filter((target) => !isFresh(target));
-const inOrder = [
-  stale.filter((target) => targets.includes(target)),
-  stale.filter((target) => applications.includes(target)),
-];
+// The console needs the client.
+const groups = [[...prismaTargets(), ...protoTargets(), ...clientTargets()], consoleTargets()];
+const staleGroups = groups.map((group) => group.filter((target) => !isFresh(target)));
+const stale = staleGroups.flat();
 const results: PromiseSettledResult<void>[] = [];
-for (const group of inOrder) results.push(...(await Promise.allSettled(group.map(generate))));
+for (const group of staleGroups) results.push(...(await Promise.allSettled(group.map(generate))));
 const failures = results.flatMap((result) => (result.status === 'rejected' ? [(result.reason as Error).message] : []));
 if (failures.length > 0) {
   console.error(`generate: failed\n${failures.join('\n')}`);
   process.exitCode = 1;
 } else {
   const names = stale.map((target) => target.name).join(', ');
-  console.log(
-    stale.length > 0 ? `generate: made ${names}` : `generate: all ${targets.length + applications.length} up to date`,
-  );
+  console.log(stale.length > 0 ? `generate: made ${names}` : `generate: all ${groups.flat().length} up to date`);
 }
 
 function prismaTargets(): Target[] {
@@ -122,7 +117,7 @@ function consoleTargets(): Target[] {
       output: join(root, 'services/console/dist'),
       tool: () => findTool('vite', 'vite'),
       options: ['build', '--config', 'services/console/web/vite.config.ts', '--emptyOutDir', '--logLevel', 'warn'],
-      make: makeWebApplication,
+      make: makeFolder,
     },
   ];
 }
@@ -146,10 +141,10 @@ async function makePrismaClient(target: Target, tool: Tool): Promise<void> {
 
 async function makeClient(target: Target, tool: Tool): Promise<void> {
   await run(target, { ...tool, script: join(root, 'packages/client/build.ts') }, [], {});
-  await replaceFolder(target.output, (fresh) => run(target, tool, [...target.options, '--outDir', fresh], {}));
+  await makeFolder(target, tool);
 }
 
-async function makeWebApplication(target: Target, tool: Tool): Promise<void> {
+async function makeFolder(target: Target, tool: Tool): Promise<void> {
   await replaceFolder(target.output, (fresh) => run(target, tool, [...target.options, '--outDir', fresh], {}));
 }
 

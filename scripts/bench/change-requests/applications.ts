@@ -1,24 +1,11 @@
-// Rehearses and applies change requests over a tenth of a large table. The operations are written
-// as data stores them: adding them is measured beside (`reviews.ts`).
-import type { Client } from 'pg';
 import type { Product } from '../measuring/product.ts';
 import { median } from '../measuring/quantiles.ts';
-import { givenRequest, type RequestTables } from './given-request.ts';
+import { givenRequest, type Measured, patienceMs } from './given-request.ts';
 
-type Given = {
-  product: Product;
-  client: Client;
-  tables: RequestTables;
-  operations: number;
-  rounds: number;
-  say(text: string): void;
-};
 export type ApplicationTimes = { rehearsal: number; application: number };
 
-const patienceMs = 600_000;
-
 /** The seconds that a caller waits. */
-export async function timeApplications(given: Given): Promise<ApplicationTimes> {
+export async function timeApplications(given: Measured): Promise<ApplicationTimes> {
   const { product, client, tables, operations, rounds, say } = given;
   const times = { rehearsal: [] as number[], application: [] as number[] };
   for (let round = 1; round <= rounds; round += 1) {

@@ -1,8 +1,22 @@
 // A change request over a tenth of a table of products, most of it changes, beside deletions and
 // new rows, some of them in new categories. The operations are written as data stores them.
 import type { Client } from 'pg';
+import type { Product } from '../measuring/product.ts';
 
 export type RequestTables = { products: number; categories: number };
+
+/** What both measurements of change requests are given. */
+export type Measured = {
+  product: Product;
+  client: Client;
+  tables: RequestTables;
+  operations: number;
+  rounds: number;
+  say(text: string): void;
+};
+
+/** How long a caller waits at most. */
+export const patienceMs = 600_000;
 
 type Given = {
   id: number;

@@ -4,27 +4,18 @@ import type { Client } from 'pg';
 import { cpuOf, ownCpuOf } from '../measuring/processes.ts';
 import type { Product } from '../measuring/product.ts';
 import { median } from '../measuring/quantiles.ts';
-import { givenRequest, type RequestTables } from './given-request.ts';
+import { givenRequest, type Measured, patienceMs } from './given-request.ts';
 
-type Given = {
-  product: Product;
-  client: Client;
-  tables: RequestTables;
-  operations: number;
-  rounds: number;
-  say(text: string): void;
-};
 type Times = { seconds: number; cpu: number };
 export type ReviewTimes = Record<string, Times>;
 
-const patienceMs = 600_000;
 const windowRows = 200;
 const pageRows = 100;
 const added = 1_000;
 const request = 100;
 
 /** By what is asked. */
-export async function timeReviews(given: Given): Promise<ReviewTimes> {
+export async function timeReviews(given: Measured): Promise<ReviewTimes> {
   const { product, client, tables, operations, rounds, say } = given;
   const ask = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const answer = await fetch(`http://127.0.0.1:${product.service.port}/api/v1${path}`, {

@@ -22,6 +22,14 @@ type Client = ClosableRpcClient<'data'>;
 
 export type Held = { license_type: string; permissions: Permission[] };
 
+/** These rights alone, each as [action, type of the resource, its id]. */
+export const holding = (...permissions: [action: string, resource_type: string, resource_id: number][]): Held => ({
+  license_type: 'developer',
+  permissions: permissions.map(
+    ([action, resource_type, resource_id]) => ({ action, resource_type, resource_id }) as Permission,
+  ),
+});
+
 export type DataNet = {
   context: DataContext;
   database: TestDatabase;

@@ -355,12 +355,13 @@ const summariesOf = (state: FakeData, pairs: MergePair__Output[]) =>
 
 function mergeResult(
   state: FakeData,
-  { pairs, rehearsal, revisions }: MergeRowsRequest__Output,
+  { pairs, rehearsal, revisions, has_revisions }: MergeRowsRequest__Output,
 ): MergeRowsResult__Output {
   const key = (id: number) => state.deployed.get(id)?.key ?? '';
-  const changed = revisions.filter(
-    ({ source_table_id, revision }) => revision !== revisionOfRows(state, source_table_id),
-  );
+  const seen = new Map(revisions.map(({ source_table_id, revision }) => [source_table_id, revision]));
+  const changed = has_revisions
+    ? pairs.filter(({ source_table_id }) => seen.get(source_table_id) !== revisionOfRows(state, source_table_id))
+    : [];
   const isRefused = changed.length > 0;
   return {
     status: isRefused ? 'refused' : rehearsal ? 'rehearsed' : 'merged',

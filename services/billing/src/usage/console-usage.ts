@@ -1,13 +1,13 @@
 // Calls of the console: reported by gateways, shown beside the calls of the API, never charged.
 import type { CountConsoleCallsRequest__Output as CountRequest } from '@almanac/protos/generated/almanac/billing/v1/CountConsoleCallsRequest.ts';
 import { idSchema, readParameters } from '@almanac/service-kit/api/input';
-import { type Fields, type ListQuery, type Page, page, prismaWhere, window } from '@almanac/service-kit/api/list-query';
+import { type Fields, type ListQuery, type Page, page } from '@almanac/service-kit/api/list-query';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { receiveOnce } from '@almanac/service-kit/messaging/inbox';
 import { withTransaction } from '@almanac/service-kit/postgres/database';
 import { z } from 'zod';
 import type { BillingContext } from '../context.ts';
-import { type DayRange, readDays, type Usage } from './usage.ts';
+import { type DayRange, readWindow, showDay, type Usage } from './usage.ts';
 
 const reportSchema = z.object({
   report_id: z.uuid(),
@@ -66,21 +66,16 @@ export async function listConsoleUsage(
   range: DayRange,
   list: ListQuery,
 ): Promise<Page<Usage>> {
-  const where = { account_id: call.accountId, day: await readDays(ctx, range), ...prismaWhere(list.conditions) };
-  const rest = keyOrder.filter((field) => field !== list.sort?.field).map((field) => ({ [field]: 'asc' as const }));
-  const orderBy = list.sort ? [{ [list.sort.field]: list.sort.direction }, ...rest] : rest;
+  const { where, ...lines } = await readWindow(ctx, call, range, list, keyOrder);
   const [rows, total] = await ctx.prisma.$transaction([
-    ctx.prisma.console_usage.findMany({ where, orderBy, ...window(list) }),
+    ctx.prisma.console_usage.findMany({ where, ...lines }),
     ctx.prisma.console_usage.count({ where }),
   ]);
   const data = rows.map((row) => ({
+    ...showDay(row),
     channel: 'console' as const,
-    day: row.day.toISOString().slice(0, 10),
-    method: row.method,
-    resource: row.resource,
     application_id: null,
     user_id: row.user_id,
-    calls: Number(row.calls),
   }));
   return page(data, list, total);
 }

@@ -42,27 +42,48 @@ export async function listUsage(
   range: DayRange,
   list: ListQuery,
 ): Promise<Page<Usage>> {
-  const where = { account_id: call.accountId, day: await readDays(ctx, range), ...prismaWhere(list.conditions) };
-  const rest = keyOrder.filter((field) => field !== list.sort?.field).map((field) => ({ [field]: 'asc' as const }));
-  const orderBy = list.sort ? [{ [list.sort.field]: list.sort.direction }, ...rest] : rest;
+  const { where, ...lines } = await readWindow(ctx, call, range, list, keyOrder);
   const [rows, total] = await ctx.prisma.$transaction([
-    ctx.prisma.daily_usage.findMany({ where, orderBy, ...window(list) }),
+    ctx.prisma.daily_usage.findMany({ where, ...lines }),
     ctx.prisma.daily_usage.count({ where }),
   ]);
   const data = rows.map((row) => ({
+    ...showDay(row),
     channel: 'api' as const,
-    day: row.day.toISOString().slice(0, 10),
-    method: row.method,
-    resource: row.resource,
     application_id: row.application_id || null,
     user_id: null,
-    calls: Number(row.calls),
   }));
   return page(data, list, total);
 }
 
-/** The days of a range, by default of the present month. 400 when it ends before it begins. */
-export async function readDays(ctx: BillingContext, range: DayRange) {
+/** What a page of counted calls reads: those of the days, in a total order by the key. */
+export async function readWindow(
+  ctx: BillingContext,
+  { accountId }: Pick<CallContext, 'accountId'>,
+  range: DayRange,
+  list: ListQuery,
+  keyOrder: readonly string[],
+) {
+  const rest = keyOrder.filter((field) => field !== list.sort?.field).map((field) => ({ [field]: 'asc' as const }));
+  return {
+    where: { account_id: accountId, day: await readDays(ctx, range), ...prismaWhere(list.conditions) },
+    orderBy: list.sort ? [{ [list.sort.field]: list.sort.direction }, ...rest] : rest,
+    ...window(list),
+  };
+}
+
+type Counted = { day: Date; method: string; resource: string; calls: bigint };
+
+/** The members that calls of both channels have. */
+export const showDay = ({ day, method, resource, calls }: Counted) => ({
+  day: day.toISOString().slice(0, 10),
+  method,
+  resource,
+  calls: Number(calls),
+});
+
+// The days of a range, by default of the present month. 400 when it ends before it begins.
+async function readDays(ctx: BillingContext, range: DayRange) {
   if (range.from !== undefined && range.to !== undefined && range.from > range.to)
     throw new ServiceError('bad_request', {
       code: 'out_of_range',

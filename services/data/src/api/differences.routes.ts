@@ -1,5 +1,4 @@
 // The routes of what differs and what has changed: /table_data/diff, /changes, /timeline.
-
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';

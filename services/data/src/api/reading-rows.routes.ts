@@ -1,6 +1,5 @@
 // Routes that answer facts of the rows of a filter without showing them: the values of a column,
 // the place of a row, and groups.
-
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
 import { exactNumbersHeader, exactNumbersQuery, readExactNumbers } from '@almanac/service-kit/http/row-input';

@@ -1,5 +1,4 @@
 // The routes of the history of rows: versions, restoring, reverting.
-
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';

@@ -1,5 +1,4 @@
 // The routes of rows: /table_data. Each reads its input, calls one function, and answers.
-
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';

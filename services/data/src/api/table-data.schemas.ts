@@ -1,3 +1,5 @@
+// What requests for rows send and get: the schemas that check requests and make the OpenAPI
+// document.
 import { limits } from '@almanac/service-kit/limits';
 import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
@@ -103,6 +105,7 @@ export const ifNoneMatchHeader = { 'If-None-Match': '`*`: 412 when a record with
 export const idempotencyHeader = {
   'Idempotency-Key': 'A repeated request with the same key gets the first one’s answer, for 24 hours.',
 };
+
 // What the grid's plan takes, for the document; the plan checks it, with sentences of its own.
 const gridValue = z.union([z.string(), z.number()]).nullable();
 const gridConditionShape = {

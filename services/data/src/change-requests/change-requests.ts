@@ -69,8 +69,8 @@ export function requirePhase({ phase }: ChangeRequest, wanted: Phase): void {
   });
 }
 
-/** Notes in the header that operations were added, or taken out. */
-export async function countOperations(sql: Sql, { account_id, id }: ChangeRequest, added: number): Promise<void> {
+/** Notes in the header that operations were changed, and how many were added or taken out. */
+export async function touchRequest(sql: Sql, { account_id, id }: ChangeRequest, added = 0): Promise<void> {
   await sql(
     `update change_request set operation_count = operation_count + $3::int, changes = changes + 1
      where account_id = $1::int and id = $2::int`,

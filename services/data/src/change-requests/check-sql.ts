@@ -13,8 +13,8 @@ import {
   type Rule,
 } from '../records/batch/batch-problems-sql.ts';
 import type { Referrer } from '../records/constraint-sql.ts';
-import { cellSql, hasCellSql, standingSql } from '../rows/proposed-sql.ts';
-import { cellKey, operationsName, tableName } from '../sql/identifiers.ts';
+import { cellSql, hasCellSql, mayTouchSql, ofRequestSql, standingSql } from '../rows/proposed-sql.ts';
+import { operationsName, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { currentSql } from '../tables/catalogue.ts';
 import { type Column, type DeployedTable, getColumn } from '../tables/table.ts';
@@ -75,20 +75,17 @@ export function checkSql(
   };
 }
 
-const ofRequestSql = (alias: string, table: DeployedTable, changeRequestId: number, bind: Bind) =>
-  `${alias}.account_id = ${bind(table.account_id, 'int')} and ${alias}.change_request_id = ${bind(changeRequestId, 'int')}` +
-  ` and ${alias}.table_definition_id = ${bind(table.table_definition_id, 'int')}`;
-
 /**
  * Operations that rows of others can depend on: those of a whole row, and changes of its key or of
  * what it refers to. Most changes name neither, and are none of them.
  */
 export const concernsOthersSql =
   (table: DeployedTable) =>
-  (operation: string): string => {
-    const keys = checkedLineages(table).map((lineage_id) => cellKey({ lineage_id }));
-    return `(${operation}.kind <> 'update' or ${operation}.cells ?| array[${keys.join(', ')}]::text[])`;
-  };
+  (operation: string): string =>
+    mayTouchSql(
+      operation,
+      checkedLineages(table).map((lineage_id) => ({ lineage_id })),
+    );
 
 /**
  * Those operations `among` which a request has on a table, as a relation `a` for `operationsSql`.

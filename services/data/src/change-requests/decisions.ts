@@ -8,7 +8,7 @@ import { type Sql, withTransaction } from '@almanac/service-kit/postgres/databas
 import { requireRight } from '@almanac/service-kit/rights/rights';
 import type { Pools } from '../postgres/pools.ts';
 import { Values } from '../sql/statement.ts';
-import { catalogueSql } from '../tables/catalogue.ts';
+import { readEntry } from '../tables/catalogue.ts';
 import { repeatWhileStale, type TableAccess } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import {
@@ -16,6 +16,7 @@ import {
   getChangeRequest,
   lockChangeRequest,
   requirePhase,
+  touchRequest,
   unknownRequest,
 } from './change-requests.ts';
 import { type Wanted, wantedSql } from './show-sql.ts';
@@ -87,18 +88,14 @@ async function decide(sql: Sql, call: CallContext, id: number, decisions: Decide
     alsoCount += done.also_count;
     also.push(...done.also.slice(0, limits.gridRows - also.length));
   }
-  await sql('update change_request set changes = changes + 1 where account_id = $1::int and id = $2::int', [
-    header.account_id,
-    id,
-  ]);
+  await touchRequest(sql, header);
   return { decided_count: decidedCount, also, also_count: alsoCount, decisions: await countDecisions(sql, header) };
 }
 
 async function findTables(sql: Sql, header: ChangeRequest, definitions: number[]): Promise<DeployedTable[]> {
   const tables: DeployedTable[] = [];
   for (const definition of definitions) {
-    const { text, values } = catalogueSql.byId(header.account_id, definition);
-    const [table] = (await sql(text, values)).rows as DeployedTable[];
+    const table = await readEntry(sql, header.account_id, definition);
     if (table) tables.push(table);
   }
   return tables;

@@ -24,10 +24,10 @@ import type { DeployedTable } from '../tables/table.ts';
 import { requireRightOn } from '../tables/table-rights.ts';
 import {
   type ChangeRequest,
-  countOperations,
   getChangeRequest,
   lockChangeRequest,
   requirePhase,
+  touchRequest,
 } from './change-requests.ts';
 import { checkOperations, isOfValue, TableChanged } from './check.ts';
 import { type Kind, type NewOperation, sameRowsSql, storeSql } from './store-sql.ts';
@@ -129,7 +129,7 @@ async function store(sql: Sql, call: CallContext, id: number, { table, changes, 
   const stored = (await query(storeSql(table, operations, { changeRequestId: id, actor: callerName(call) }))).rows;
   if (stored.length === 0) throw new TableChanged();
   const ids = stored.map((row) => row.id as number);
-  await countOperations(sql, header, added);
+  await touchRequest(sql, header, added);
   await checkOperations(sql, header, table, ids);
   return storedAnswer(sql, header, ids);
 }
@@ -195,7 +195,7 @@ export async function removeOperations(
       unique,
       rows.map((row) => row.id as number),
     );
-    await countOperations(sql, header, -rows.length);
+    await touchRequest(sql, header, -rows.length);
     await checkOperations(sql, header, undefined, []);
     const message = `${rows.length} ${rows.length === 1 ? 'operation' : 'operations'} removed`;
     return { removed_count: rows.length, message };

@@ -8,12 +8,12 @@ import { type DryRunReading, stale, type TableAccess, withTable } from '../table
 import type { DeployedTable } from '../tables/table.ts';
 import { requireRightOn } from '../tables/table-rights.ts';
 import {
-  countOperations,
   insertChangeRequest,
   lockChangeRequest,
   type NewChangeRequest,
   requirePhase,
   summarizeOne,
+  touchRequest,
 } from './change-requests.ts';
 import { checkOperations, TableChanged } from './check.ts';
 import { requireSameBranch } from './operations.ts';
@@ -72,7 +72,7 @@ async function store(sql: Sql, call: CallContext, { table, dryRun, request }: Gi
     const { text, values } = storeDryRunSql(table, dryRun, { changeRequestId: id, actor: callerName(call) });
     const { rows } = await sql(text, values);
     if (rows.length === 0) throw new TableChanged();
-    await countOperations(sql, header, rows.length);
+    await touchRequest(sql, header, rows.length);
     await checkOperations(
       sql,
       header,

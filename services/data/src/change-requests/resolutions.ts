@@ -6,7 +6,7 @@ import { type Sql, withTransaction } from '@almanac/service-kit/postgres/databas
 import type { Problem } from '@almanac/service-kit/problems';
 import type { Pools } from '../postgres/pools.ts';
 import { readRecord } from '../records/record-input.ts';
-import { catalogueSql } from '../tables/catalogue.ts';
+import { readEntry } from '../tables/catalogue.ts';
 import { repeatWhileStale, stale, type TableAccess } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { getChangeRequest, lockChangeRequest, requirePhase } from './change-requests.ts';
@@ -91,8 +91,7 @@ async function resolve(sql: Sql, call: CallContext, id: number, resolutions: Res
   const kept = resolutions.filter(({ row }) => row !== 'theirs');
   const byTable = Map.groupBy(kept, ({ operation_id }) => (found.get(operation_id) as Found).table_definition_id);
   for (const [definition, some] of byTable) {
-    const { text, values } = catalogueSql.byId(header.account_id, definition);
-    const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
+    const table = await readEntry(sql, header.account_id, definition);
     if (!table)
       throw validationFailed({ code: 'wrong_state', message: 'The table of an operation is no longer deployed.' });
     const settled = some.map((each) => settledCells(table, found.get(each.operation_id) as Found, each));

@@ -6,9 +6,8 @@ import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type { Problem } from '@almanac/service-kit/problems';
 import { allows, refusal } from '@almanac/service-kit/rights/rights';
 import type { Pools } from '../postgres/pools.ts';
-import type { ChangeRequestReading, TableAccess } from '../tables/open-table.ts';
+import { type ChangeRequestReading, type TableAccess, visible } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { maySee } from '../tables/table-rights.ts';
 import { type ChangeRequest, getChangeRequest, unknownRequest } from './change-requests.ts';
 import type { Kind } from './store-sql.ts';
 
@@ -54,8 +53,7 @@ export async function findSeen(
   const held = await rights.get(call);
   const where = { branchId: header.branch_id };
   if (allows(held, 'approve', where)) return { tables, groups };
-  const seen = new Map<number, DeployedTable>();
-  for (const [id, table] of tables) if (await maySee({ rights }, call, table)) seen.set(id, table);
+  const seen = await visible(rights, call, tables);
   if (seen.size === 0 && !allows(held, 'view', where)) throw refusal(held, 'view', where, unknownRequest);
   return { tables: seen, groups };
 }

@@ -16,7 +16,7 @@ import { openSnapshot } from '../postgres/snapshot.ts';
 import { findAnswerability, refuseAsOf } from '../rows/as-of.ts';
 import type { Field } from '../rows/fields.ts';
 import { historyName, tableName } from '../sql/identifiers.ts';
-import { catalogueSql, notDeployed } from '../tables/catalogue.ts';
+import { notDeployed, readEntry } from '../tables/catalogue.ts';
 import {
   type ChangeRequestReading,
   lookupTables,
@@ -84,8 +84,8 @@ export async function checkBulkRead(access: Access, call: CallContext, request: 
 /** The table of a read, the referenced ones whose labels it takes, and how its rows are read. */
 type Opened = { table: DeployedTable; targets: Targets; through?: ChangeRequestReading | undefined };
 
-// The right is checked by the present answers of identity, and the entries are read again: the read
-// may have been requested long ago.
+// The right is checked by the present answers of identity, and the entries that criteria are planned
+// by are read again: the read may have been requested long ago.
 async function openTables(access: Access, call: CallContext, id: number, plan: Plan): Promise<Opened> {
   const { catalogue, rights } = access;
   await requireRightToWork(access, call, 'view', id);
@@ -94,8 +94,10 @@ async function openTables(access: Access, call: CallContext, id: number, plan: P
   const table = await catalogue.read(call.accountId, { id });
   if (!table) throw notDeployed();
   const requested = criteria.change_request_id;
-  const opened = requested === undefined ? undefined : await openReading(access, call, requested);
-  const through = await requireReading(access, call, 'view', table, opened);
+  const through =
+    requested === undefined
+      ? undefined
+      : await requireReading(access, call, 'view', table, await openReading(access, call, requested));
   if (!needTargets(criteria)) return { table, targets: new Map(), through };
   const targets = await visible(rights, call, await catalogue.readAll(call.accountId, lookupTables(table)));
   return { table, targets, through };
@@ -110,7 +112,7 @@ async function prepare(quiet: pg.Pool, call: CallContext, opened: Opened, plan: 
   const client = await open(quiet, [...new Set(names)]);
   try {
     const sql = pgSql(client);
-    const table = await readEntry(sql, opened.table);
+    const table = await requireEntry(sql, opened.table);
     // Its references may be others now, whose tables are not among those opened.
     if (plan.criteria && table.revision !== opened.table.revision)
       throw new ServiceError('unavailable', 'The table is being deployed; try again.');
@@ -124,16 +126,15 @@ async function prepare(quiet: pg.Pool, call: CallContext, opened: Opened, plan: 
   }
 }
 
-async function readEntry(sql: Sql, { account_id, table_definition_id }: DeployedTable): Promise<DeployedTable> {
-  const { text, values } = catalogueSql.byId(account_id, table_definition_id);
-  const table = (await sql(text, values)).rows[0] as DeployedTable | undefined;
+async function requireEntry(sql: Sql, { account_id, table_definition_id }: DeployedTable): Promise<DeployedTable> {
+  const table = await readEntry(sql, account_id, table_definition_id);
   if (!table) throw notDeployed();
   return table;
 }
 
 async function readTargets(sql: Sql, { targets }: Opened): Promise<Targets> {
   const read = new Map<number, DeployedTable>();
-  for (const [id, target] of targets) read.set(id, await readEntry(sql, target));
+  for (const [id, target] of targets) read.set(id, await requireEntry(sql, target));
   return read;
 }
 

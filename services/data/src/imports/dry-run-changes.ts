@@ -7,7 +7,7 @@ import type { Rights } from '@almanac/service-kit/rights/rights';
 import { AccountMoved, findDeparture } from '../clusters/account-placement.ts';
 import { differenceKinds } from '../differences/difference-plan.ts';
 import { type Pools, run } from '../postgres/pools.ts';
-import { chunksOf } from '../rows/answer-chunks.ts';
+import { answerChunks } from '../rows/answer-chunks.ts';
 import type { tableName } from '../sql/identifiers.ts';
 import type { Catalogue } from '../tables/catalogue.ts';
 import type { DryRunReading } from '../tables/open-table.ts';
@@ -71,7 +71,7 @@ export async function readLoadChanges(
   const window = { accountId, loadId, kinds, startRow, endRow };
   const [found] = await run<{ answer: string }>(access.pools.rows, keptChangesSql(window));
   if (!found) throw notFound('Load');
-  return chunksOf(found.answer);
+  return answerChunks(found.answer);
 }
 
 type Load = {

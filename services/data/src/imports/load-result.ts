@@ -38,19 +38,30 @@ export async function keepFailure(
   failure: Pick<LoadResult, 'rows_read' | 'errors'>,
 ): Promise<LoadResult> {
   const result: LoadResult = { ...zeroCounts, rejected: 0, rejections: [], status: 'failed', ...failure };
-  await sql(
+  await insertResult(sql, accountId, options, result);
+  return result;
+}
+
+/** Stores the result of a load; false when it has one already. */
+export async function insertResult(
+  sql: Sql,
+  accountId: number,
+  options: LoadOptions,
+  result: LoadResult | Record<string, never>,
+): Promise<boolean> {
+  const { rows } = await sql(
     `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns, import_table_id, dry_run, import_id)
-     values ($1::int, $2, $3::int, $4::jsonb, $5::text[], $6::int, $7::boolean, $8::int) on conflict do nothing`,
+     values ($1::int, $2, $3::int, $4::jsonb, $5::text[], $6::int, $7::boolean, $8::int) on conflict do nothing returning true`,
     [
       accountId,
       options.loadId,
       options.tableDefinitionId,
       JSON.stringify(result),
       options.fileColumns,
-      options.importTableId ?? null,
+      options.importTableId,
       options.dryRun,
       options.importId,
     ],
   );
-  return result;
+  return rows.length > 0;
 }

@@ -16,7 +16,7 @@ import { type Rejected, rejectRows } from './checks/reject-rows.ts';
 import { keepReferencedKeysSql, linkLiveRowsSql } from './checks/rejected-keys-sql.ts';
 import { type ChangedBlock, keepChanges, readChanges } from './dry-run-changes.ts';
 import { type FreshTable, planFreshTable } from './fresh-table.ts';
-import { type Counts, findResult, type LoadResult, zeroCounts } from './load-result.ts';
+import { type Counts, findResult, insertResult, type LoadResult, zeroCounts } from './load-result.ts';
 import * as merge from './merge-sql.ts';
 import { type LoadOptions, planLoad, readTargets } from './plan/load-options.ts';
 import type { LoadPlan } from './plan/load-plan.ts';
@@ -75,20 +75,8 @@ export class Merge {
     const table = await this.lockTable();
     const targets = await readTargets(table, options, (id) => this.find(id));
     const plan = planLoad(table, options, targets);
-    const { rows: begun } = await sql(
-      `insert into finished_load (account_id, load_id, table_definition_id, result, file_columns, import_table_id, dry_run, import_id)
-       values ($1::int, $2, $3::int, '{}', $4::text[], $5::int, $6::boolean, $7::int) on conflict do nothing returning true`,
-      [
-        call.accountId,
-        options.loadId,
-        options.tableDefinitionId,
-        options.fileColumns,
-        options.importTableId ?? null,
-        options.dryRun,
-        options.importId,
-      ],
-    );
-    if (begun.length === 0) return (await findResult(sql, call.accountId, options.loadId)) as LoadResult;
+    if (!(await insertResult(sql, call.accountId, options, {})))
+      return (await findResult(sql, call.accountId, options.loadId)) as LoadResult;
 
     const { rows: empty } = await sql(
       `select not exists (select from ${tableName(table)} where not svc_is_deleted) as empty`,

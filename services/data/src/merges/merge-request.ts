@@ -10,8 +10,9 @@ export type MergeRequest = {
   resolutions: GivenResolution[];
   /** Everything is rolled back; undecided conflicts keep the target's values. */
   rehearsal: boolean;
-  /** What was seen of the rows of tables; a merge of others is refused. */
+  /** With `has_revisions`, what was seen of the rows of tables: a merge of others is refused. */
   revisions: RowsRevision[];
+  has_revisions: boolean;
 };
 
 export type RowsRevision = { source_table_id: number; revision: string };

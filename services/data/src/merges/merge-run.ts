@@ -75,7 +75,7 @@ export class MergeRun {
     const plans = parentsFirst(planned.plans);
     for (const plan of plans) await this.collect(plan);
     const summaries = await this.summarize(plans);
-    const changed = findChanged(request.revisions, summaries);
+    const changed = request.has_revisions ? findChanged(request.revisions, summaries) : [];
     if (changed.length > 0) throw new RolledBack({ ...refusedMerge, summaries, changed_tables: changed });
     const conflicts = await this.conflicts(plans);
     const violations = [...planned.violations, ...(await this.findViolations(plans))];
@@ -124,11 +124,11 @@ export class MergeRun {
 
   // A rehearsal answers them, and a merge of what was seen is compared with it by them.
   private async summarize(plans: MergePlan[]): Promise<MergeSummary[]> {
-    const { rehearsal, revisions } = this.request;
-    if (!rehearsal && revisions.length === 0) return [];
+    const { rehearsal, has_revisions: isReviewed } = this.request;
+    if (!rehearsal && !isReviewed) return [];
     const summaries: MergeSummary[] = [];
     for (const plan of plans)
-      summaries.push(readSummary(plan, (await this.query(summarySql(plan, mergeName(plan.target))))[0]));
+      summaries.push(readSummary(plan, (await this.query(summarySql(plan, () => mergeName(plan.target))))[0]));
     return summaries;
   }
 

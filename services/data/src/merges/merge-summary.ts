@@ -31,16 +31,14 @@ export type MergeSummary = MergePair & {
 };
 
 /** One row of counts and `revision`, over `from`: the rows of a merge (`mergedRowsSql`). */
-export function summarySql(plan: MergePlan, from: string): Statement {
+export function summarySql(plan: MergePlan, from: (bind: Values['bind']) => string): Statement {
   const { bind, list } = new Values();
-  return { text: `select ${summaryColumns(plan, bind)} from ${from}`, values: list, customPlan: true };
+  return { text: `select ${summaryColumns(plan, bind)} from ${from(bind)}`, values: list, customPlan: true };
 }
 
-/**
- * The columns of a summary. Decisions about conflicts don't change it: they decide neither which
- * rows these are nor what the branches have.
- */
-export function summaryColumns(plan: MergePlan, bind: Values['bind']): string {
+// Decisions about conflicts don't change a summary: they decide neither which rows these are nor
+// what the branches have.
+function summaryColumns(plan: MergePlan, bind: Values['bind']): string {
   const { key, shared, own } = plan;
   const columns = [...key, ...shared.map(({ to }) => to), ...own];
   const structure = JSON.stringify(columns.map((column) => [column.lineage_id, column.name, typeOf(column).base]));
@@ -75,7 +73,6 @@ export function readSummary({ source, target }: MergePlan, row: Record<string, u
 
 /** The sources of which something else was seen than is there now. */
 export function findChanged(seen: RowsRevision[], summaries: MergeSummary[]): number[] {
-  if (seen.length === 0) return [];
   const before = new Map(seen.map(({ source_table_id, revision }) => [source_table_id, revision]));
   const now = new Map(summaries.map(({ source_table_id, revision }) => [source_table_id, revision]));
   return [...new Set([...before.keys(), ...now.keys()])].filter((id) => before.get(id) !== now.get(id));

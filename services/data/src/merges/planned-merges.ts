@@ -3,7 +3,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import { findBase } from '../deployments/row-base.ts';
-import { type Catalogue, catalogueSql } from '../tables/catalogue.ts';
+import { type Catalogue, readEntry } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { findPlanProblems, findUnmergedColumns, type MergePlan, planMerge, type TableMessage } from './merge-plan.ts';
 import type { MergePair, MergeRequest } from './merge-request.ts';
@@ -44,8 +44,8 @@ export async function planMerges(
   const planned: Planned = { plans: [], violations: [], warnings: [] };
   const isLocked = (id: number) => options.tables.has(id);
   for (const { source_table_id, target_table_id } of pairs) {
-    const source = await find(sql, accountId, source_table_id);
-    const target = await find(sql, accountId, target_table_id);
+    const source = await readEntry(sql, accountId, source_table_id);
+    const target = await readEntry(sql, accountId, target_table_id);
     if (!source || !target || !isLocked(source_table_id) || !isLocked(target_table_id)) {
       const table = source ?? target;
       if (table) planned.warnings.push(notDeployedOn(source ? 'target' : 'source', table));
@@ -61,11 +61,6 @@ export async function planMerges(
     planned.plans.push(planMerge({ source, target, at, base, decisions: readDecisions(target, resolutions) }));
   }
   return planned;
-}
-
-async function find(sql: Sql, accountId: number, id: number): Promise<DeployedTable | undefined> {
-  const { text, values } = catalogueSql.byId(accountId, id);
-  return (await sql(text, values)).rows[0] as DeployedTable | undefined;
 }
 
 const notDeployedOn = (branch: 'source' | 'target', { name }: DeployedTable): TableMessage => ({

@@ -7,14 +7,14 @@ import { type Sql, withTransaction } from '@almanac/service-kit/postgres/databas
 import { answerTooLarge, isLockTimeout, isMissingTable } from '@almanac/service-kit/postgres/errors';
 import type { AccountLimiter } from '../postgres/account-limiter.ts';
 import type { Pools } from '../postgres/pools.ts';
-import { chunksOf } from '../rows/answer-chunks.ts';
+import { answerChunks } from '../rows/answer-chunks.ts';
 import { tableName } from '../sql/identifiers.ts';
-import { type Statement, Values } from '../sql/statement.ts';
+import type { Statement } from '../sql/statement.ts';
 import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { mergedRowsSql } from './merge-relation-sql.ts';
 import { type MergePair, requireDistinct } from './merge-request.ts';
-import { type MergeKind, type MergeSummary, mergeKinds, readSummary, summaryColumns } from './merge-summary.ts';
+import { type MergeKind, type MergeSummary, mergeKinds, readSummary, summarySql } from './merge-summary.ts';
 import { windowSql } from './merge-window-sql.ts';
 import { findTables, planMerges } from './planned-merges.ts';
 
@@ -30,10 +30,8 @@ export function summarizeMerge(
   return readPlans(parts, call, pairs, signal, async (plans, query) => {
     const summaries: MergeSummary[] = [];
     for (const plan of plans) {
-      const { bind, list } = new Values();
-      const rows = mergedRowsSql(plan, bind);
-      const text = `select ${summaryColumns(plan, bind)} from (${rows}) m`;
-      summaries.push(readSummary(plan, await query({ text, values: list })));
+      const statement = summarySql(plan, (bind) => `(${mergedRowsSql(plan, bind)}) m`);
+      summaries.push(readSummary(plan, await query(statement)));
     }
     return summaries;
   });
@@ -79,7 +77,7 @@ export function readMergedRows(
       if (bytes > limits.answerBytes) throw answerTooLarge();
     }
     const { with_conflict, ...kinds } = counts;
-    return chunksOf(
+    return answerChunks(
       `{"rows":[${rows.join(',')}],"rowCount":${rowCount},"counts":${JSON.stringify({ kinds, with_conflict })}}`,
     );
   });

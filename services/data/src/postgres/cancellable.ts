@@ -52,4 +52,5 @@ export async function runCancellable<T>(
   }
 }
 
-const callerLeft = () => new ServiceError('unavailable', 'The caller did not wait for the answer.');
+/** The error of work whose caller no longer waits. */
+export const callerLeft = () => new ServiceError('unavailable', 'The caller did not wait for the answer.');

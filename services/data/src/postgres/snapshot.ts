@@ -1,4 +1,4 @@
-// The transaction in which an export is read: one instant of the database.
+// A transaction that reads one instant of the database.
 import type pg from 'pg';
 
 /**

@@ -60,7 +60,7 @@ export function resolveSql(table: DeployedTable, plan: LabelPlan, labels: string
 }
 
 /** The JSON object of some columns of a row `t`. */
-export function objectSql(members: { name: string; column: Column }[], bind: Bind): string {
+function objectSql(members: { name: string; column: Column }[], bind: Bind): string {
   const parts = members.flatMap(({ name, column }, i) => [
     bind(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`, 'text'),
     typeOf(column).jsonSql(`t.${columnName(column)}`),

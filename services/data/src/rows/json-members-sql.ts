@@ -7,15 +7,18 @@ import { typeOf } from '../values/value-types.ts';
 export const valueJsonSql = ({ structure }: DeployedTable, column: Column, value: string): string =>
   `coalesce((${typeOf(column).jsonSql(`(${value})`, structure.exact_numbers)})::text, 'null')`;
 
-type Member = { name: string; json: string; when: string };
+type Member = { name: string; json: string; when?: string };
 
-/** A JSON object of the members whose condition is true. */
+const whenSql = (when: string | undefined, text: string) =>
+  when === undefined ? text : `case when ${when} then ${text} end`;
+
+/** A JSON object of the members that have no condition, or a true one. */
 export const objectSql = (members: Member[], bind: Bind): string =>
-  `'{' || ${joinSql(members.map(({ name, json, when }) => `case when ${when} then ${bind(`${JSON.stringify(name)}:`, 'text')} || ${json} end`))} || '}'`;
+  `'{' || ${joinSql(members.map(({ name, json, when }) => whenSql(when, `${bind(`${JSON.stringify(name)}:`, 'text')} || ${json}`)))} || '}'`;
 
-/** A JSON list of the items whose condition is true. */
+/** A JSON list of the items that have no condition, or a true one. */
 export const arraySql = (items: Omit<Member, 'name'>[]): string =>
-  `'[' || ${joinSql(items.map(({ json, when }) => `case when ${when} then ${json} end`))} || ']'`;
+  `'[' || ${joinSql(items.map(({ json, when }) => whenSql(when, json)))} || ']'`;
 
 const maxJoined = 99; // arguments of a function besides the separator
 

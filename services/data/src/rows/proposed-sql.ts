@@ -53,6 +53,15 @@ export const changeMemberSql = `case when svc_operation_id is not null then conc
  */
 export type Operations = { relation: string; conditionSql: (alias: string) => string };
 
+/** True in SQL for the operations of a request on a table. */
+export const ofRequestSql = (alias: string, table: DeployedTable, changeRequestId: number, bind: Bind): string =>
+  `${alias}.account_id = ${bind(table.account_id, 'int')} and ${alias}.change_request_id = ${bind(changeRequestId, 'int')}` +
+  ` and ${alias}.table_definition_id = ${bind(table.table_definition_id, 'int')}`;
+
+/** True in SQL for operations that concern whole rows, or name one of the columns. */
+export const mayTouchSql = (operation: string, columns: Pick<Column, 'lineage_id'>[]): string =>
+  `(${operation}.kind <> 'update' or ${operation}.cells ?| array[${columns.map(cellKey).join(', ')}]::text[])`;
+
 /** The operations of a change request that would be applied. */
 export function requestOperations(
   table: DeployedTable,
@@ -61,9 +70,7 @@ export function requestOperations(
 ): Operations {
   return {
     relation: 'change_request_operation',
-    conditionSql: (alias) =>
-      `${alias}.account_id = ${bind(table.account_id, 'int')} and ${alias}.change_request_id = ${bind(changeRequestId, 'int')}` +
-      ` and ${alias}.table_definition_id = ${bind(table.table_definition_id, 'int')} and ${standingSql(alias)}`,
+    conditionSql: (alias) => `${ofRequestSql(alias, table, changeRequestId, bind)} and ${standingSql(alias)}`,
   };
 }
 
@@ -110,8 +117,10 @@ export function halvesSql(
   const counted = (where: string, read: ReadonlySet<string>) => {
     if (through.onlyChanged) return `(select count(*) from (${changed}) c${where})`;
     // A change of other columns than these leaves the count as it is.
-    const keys = table.structure.columns.filter((column) => read.has(columnName(column))).map(cellKey);
-    const counts = `(o.kind <> 'update' or o.cells ?| array[${keys.join(', ')}]::text[])`;
+    const counts = mayTouchSql(
+      'o',
+      table.structure.columns.filter((column) => read.has(columnName(column))),
+    );
     return `(select count(*) from (${changed} and ${counts}) c${where}) - (select count(*) from (${touched} and ${counts}) b${where})`;
   };
   return { rows: through.onlyChanged ? [changed] : [untouchedSql(table, operations), changed], countSql: counted };

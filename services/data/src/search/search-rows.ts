@@ -2,8 +2,8 @@
 // It is bounded in every way: how many tables, how large the scanned ones, how long it takes.
 // Tables are searched one after the other over one connection, so that what was found before the
 // time was over is answered.
+
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
@@ -11,6 +11,7 @@ import type { Rights } from '@almanac/service-kit/rights/rights';
 import type pg from 'pg';
 import { AccountMoved, findDeparture } from '../clusters/account-placement.ts';
 import type { PageLimiter } from '../pages/page-limiter.ts';
+import { callerLeft } from '../postgres/cancellable.ts';
 import { type Pools, run, runOn } from '../postgres/pools.ts';
 import type { Catalogue } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -26,10 +27,10 @@ export type SearchAccess = {
 };
 
 /** `signal`: aborted when the caller no longer waits. */
-export type SearchRequest = { text: string; branchId: number; signal: AbortSignal };
+type SearchRequest = { text: string; branchId: number; signal: AbortSignal };
 
 /** `totalMs`: after that no further table is searched. `tableMs`: of one table. */
-export type SearchBounds = { tables: number; totalMs: number; tableMs: number };
+type SearchBounds = { tables: number; totalMs: number; tableMs: number };
 export const searchBounds: SearchBounds = { tables: 100, totalMs: 1_000, tableMs: 300 };
 
 /** The most tables in an answer. */
@@ -85,7 +86,7 @@ async function searchAll(
   try {
     await begin(client, tableMs);
     for (const searchable of tables) {
-      if (signal.aborted) throw new ServiceError('unavailable', 'The caller did not wait for the answer.');
+      if (signal.aborted) throw callerLeft();
       if (performance.now() >= until) {
         isWhole = false;
         break;

@@ -2,8 +2,8 @@
 // Pure.
 import type { Filter, TextOperator } from '../pages/filter.ts';
 import { filterSql, literally } from '../pages/filter-sql.ts';
-import { objectSql } from '../references/resolve-sql.ts';
 import { type Field, fieldsOf } from '../rows/fields.ts';
+import { objectSql, valueJsonSql } from '../rows/json-members-sql.ts';
 import { displayColumn } from '../rows/lookups-sql.ts';
 import { columnName, gridIndexName, gridIndexPattern, tableName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
@@ -85,7 +85,10 @@ export function searchSql(
     first ? `case when b.rank <= ${ranks.keyStart} then ${ofKey(first)} else ${byText(ofText)} end` : byText(ofText);
   const display = displayColumn(table.structure);
   const textOf = (column: Column) => typeOf(column).textSql(`t.${columnName(column)}`);
-  const key = keyColumns(table.structure).map((column) => ({ name: column.name, column }));
+  const key = keyColumns(table.structure).map((column) => ({
+    name: column.name,
+    json: valueJsonSql(table, column, `t.${columnName(column)}`),
+  }));
   return {
     text:
       `with found as materialized (${found.join(' union all ')}),` +

@@ -8,9 +8,8 @@ import { type CountCache, type Counted, minRows } from '../pages/count-cache.ts'
 import { matchKey } from '../pages/page-sql.ts';
 import { type Pools, run } from '../postgres/pools.ts';
 import type { Catalogue } from '../tables/catalogue.ts';
-import { exactForm, repeatWhileStale, stale } from '../tables/open-table.ts';
+import { exactForm, repeatWhileStale, stale, visible } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { maySee } from '../tables/table-rights.ts';
 import {
   type ImportFact,
   lastImportsSql,
@@ -42,9 +41,8 @@ export async function listTableStatistics(
   const { accountId } = call;
   const { catalogue, pools } = access;
   const read = async () => {
-    const found = [...(await catalogue.findAll(accountId, ids)).values()];
-    const seen = await Promise.all(found.map((table) => maySee(access, call, table)));
-    const tables = found.filter((_, i) => seen[i]);
+    const seen = await visible(access.rights, call, await catalogue.findAll(accountId, ids));
+    const tables = [...seen.values()];
     const facts: TableFacts[] = [];
     for (let i = 0; i < tables.length; i += tablesPerStatement)
       facts.push(

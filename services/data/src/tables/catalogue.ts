@@ -3,6 +3,7 @@
 // read again. That holds with any number of instances and costs no round trip.
 
 import { ServiceError } from '@almanac/service-kit/errors';
+import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { TableReference } from '@almanac/service-kit/rights/table-reference';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
@@ -59,6 +60,12 @@ export function currentSql(table: DeployedTable, bind: Bind): string {
   const id = bind(table.table_definition_id, 'int');
   const account = bind(table.account_id, 'int');
   return `exists (select from deployed_table d where d.table_definition_id = ${id} and d.account_id = ${account} and d.revision = ${bind(table.revision, 'bigint')})`;
+}
+
+/** The entry of a deployed table as a transaction sees it. */
+export async function readEntry(sql: Sql, accountId: number, id: number): Promise<DeployedTable | undefined> {
+  const { text, values } = catalogueSql.byId(accountId, id);
+  return (await sql(text, values)).rows[0] as DeployedTable | undefined;
 }
 
 export class Catalogue {

@@ -1,5 +1,5 @@
 // The operations of change requests: what is stored, checked and shown, and who may do it.
-import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from '../given.ts';
+import { caller, create, type DataNet, deploy, failureOf, givenData, holding, type TableInput } from '../given.ts';
 import { remove } from '../versions.ts';
 import {
   added,
@@ -429,18 +429,13 @@ describe('the calls of metadata', () => {
 });
 
 describe('rights', () => {
-  const held = (...permissions: [string, string, number][]) => ({
-    license_type: 'developer',
-    permissions: permissions.map(([action, resource_type, resource_id]) => ({ action, resource_type, resource_id })),
-  });
-
   it('the creator alone changes operations; viewers see those of their tables, approvers all', async () => {
     const [one, two] = [await givenTable(), await givenTable()];
-    net.rights.set(51, held(['edit', 'account', 1]));
-    net.rights.set(52, held(['view', 'table_definition', one]));
-    net.rights.set(53, held(['approve', 'branch', 1]));
-    net.rights.set(54, held());
-    net.rights.set(55, held(['edit', 'account', 1]));
+    net.rights.set(51, holding(['edit', 'account', 1]));
+    net.rights.set(52, holding(['view', 'table_definition', one]));
+    net.rights.set(53, holding(['approve', 'branch', 1]));
+    net.rights.set(54, holding());
+    net.rights.set(55, holding(['edit', 'account', 1]));
     const as = (userId: number) => net.as({ userId });
     const request = await openRequest(net, { createdBy: 51 });
     const made = await propose(as(51), request, one, [added({ code: 'A' })]);
@@ -471,7 +466,7 @@ describe('rights', () => {
 
   it('an application changes what applications have made, and a creator without `edit` nothing', async () => {
     const table = await givenTable();
-    net.rights.set(61, held(['view', 'account', 1]));
+    net.rights.set(61, holding(['view', 'account', 1]));
     const request = await openRequest(net, { createdBy: 61 });
     const refused = await propose(net.as({ userId: 61 }), request, table, [added({ code: 'A' })]);
     expect([refused.status, codesOf(refused.body.problems)]).toEqual([403, ['missing_right']]);

@@ -1,8 +1,8 @@
 // Counts through a change request over a table so large that its counts are cached: they start from
 // the count of the table, and follow what the request proposes and what others write.
 import { eventually } from '@almanac/testkit/eventually';
-import pg from 'pg';
 import { type DataNet, deploy, givenData, type TableInput } from '../given.ts';
+import { recordStatements, type SentStatements } from '../sent-statements.ts';
 import { patch, remove, restore } from '../versions.ts';
 import { added, changed, deletion, openRequest, propose, restoration } from './requests.ts';
 
@@ -17,9 +17,7 @@ const table: TableInput = {
 };
 
 let net: DataNet;
-/** The texts of all statements that were sent. */
-const sent: string[] = [];
-const { query } = pg.Client.prototype;
+let statements: SentStatements;
 
 beforeAll(async () => {
   net = await givenData();
@@ -30,14 +28,11 @@ beforeAll(async () => {
     [rows],
   );
   await net.query('vacuum analyze b_1.t_1');
-  pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
-    sent.push((given[0] as { text?: string }).text ?? String(given[0]));
-    return Reflect.apply(query, this, given);
-  } as typeof query;
+  statements = recordStatements();
 });
 
 afterAll(async () => {
-  pg.Client.prototype.query = query;
+  statements.stop();
   await net.stop();
 });
 
@@ -45,7 +40,7 @@ async function countOf(model: object, request?: number): Promise<number> {
   const { status, body } = await net.call('POST', '/api/v1/table_data/grid', {
     table_definition_id: 1,
     startRow: 0,
-    endRow: 1 + (sent.length % 1_000),
+    endRow: 1 + (statements.texts.length % 1_000),
     ...(request !== undefined && { change_request_id: request }),
     ...model,
   });
@@ -81,9 +76,9 @@ it.each([
   const expectMore = async () => expect(await countOf(model, request)).toBe((await countOf(model)) + more);
   await eventually(async () => {
     await expectMore();
-    sent.length = 0;
+    statements.texts.length = 0;
     await countOf(model, request);
-    expect(sent.join()).toMatch(/offset 0\) as counted\(c\) cross join lateral/);
+    expect(statements.texts.join()).toMatch(/offset 0\) as counted\(c\) cross join lateral/);
   });
   for (const part of [4, 2]) {
     await patch(net.call, 1, c, { part });

@@ -1,5 +1,5 @@
 // Rows read through a change request: as they would be, marked, with exact counts.
-import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
+import { create, type DataNet, deploy, givenData, holding, type TableInput } from '../given.ts';
 import { remove } from '../versions.ts';
 import { added, changed, deletion, type Op, openRequest, propose, restoration, setPhase } from './requests.ts';
 
@@ -180,14 +180,7 @@ describe('rows through a change request', () => {
 
   it('are read by viewers; approvers without `view` read those alone that it changes', async () => {
     const may = (userId: number, ...permissions: [string, string, number][]) => {
-      net.rights.set(userId, {
-        license_type: 'developer',
-        permissions: permissions.map(([action, resource_type, resource_id]) => ({
-          action,
-          resource_type,
-          resource_id,
-        })),
-      });
+      net.rights.set(userId, holding(...permissions));
       return net.as({ userId });
     };
     const creator = may(92, ['edit', 'account', 1]);

@@ -3,8 +3,8 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import fc from 'fast-check';
 import { openRequest, propose } from '../change-requests/requests.ts';
 import { readAll } from '../files.ts';
-import { caller, create, type DataNet, givenData } from '../given.ts';
-import { anySelection, deployTitles, givenRows, kindsOfAll, type Row } from '../summaries/given-rows.ts';
+import { caller, create, type DataNet, givenData, holding } from '../given.ts';
+import { anySelection, anySort, deployTitles, givenRows, kindsOfAll, type Row } from '../summaries/given-rows.ts';
 import { passed, patch, remove } from '../versions.ts';
 
 let net: DataNet;
@@ -84,13 +84,9 @@ const columnsOf = ({ columns, include_lookups }: Row) => {
   return include_lookups ? withLabels(names) : names;
 };
 
-const sort = fc.record({
-  colId: fc.constantFrom(...Object.keys(kindsOfAll)),
-  sort: fc.constantFrom('asc' as const, 'desc' as const),
-});
 const model = fc.record({
   selection: anySelection,
-  sortModel: fc.uniqueArray(sort, { maxLength: 3, selector: ({ colId }) => colId }),
+  sortModel: fc.uniqueArray(anySort, { maxLength: 3, selector: ({ colId }) => colId }),
   columns: fc.option(
     fc.uniqueArray(fc.constantFrom('svc_sk', 'svc_version', 'svc_is_deleted', 'svc_updated_by', ...own), {
       minLength: 1,
@@ -220,18 +216,9 @@ describe('a check of an export', () => {
   });
 
   it('takes the right to view the table, and to see the change request', async () => {
-    const may = (userId: number, ...permissions: [string, string, number][]) =>
-      net.rights.set(userId, {
-        license_type: 'developer',
-        permissions: permissions.map(([action, resource_type, resource_id]) => ({
-          action,
-          resource_type,
-          resource_id,
-        })),
-      });
-    may(71, ['view', 'table_definition', 1]);
-    may(72, ['view', 'table_definition', 2]);
-    may(73, ['approve', 'branch', 1]);
+    net.rights.set(71, holding(['view', 'table_definition', 1]));
+    net.rights.set(72, holding(['view', 'table_definition', 2]));
+    net.rights.set(73, holding(['approve', 'branch', 1]));
     const through = { change_request_id: request };
     await check(through, {}, asUser(71));
     for (const userId of [72, 73]) {

@@ -151,7 +151,7 @@ export async function merge(
     id,
     resolutions = [],
     rehearsal = false,
-    revisions = [],
+    revisions,
   }: { id?: string; resolutions?: Resolution[]; rehearsal?: boolean; revisions?: Summary[] } = {},
 ) {
   merges += 1;
@@ -168,7 +168,8 @@ export async function merge(
         ...each,
       })),
       rehearsal,
-      revisions: revisions.map(({ source_table_id, revision }) => ({ source_table_id, revision })),
+      revisions: (revisions ?? []).map(({ source_table_id, revision }) => ({ source_table_id, revision })),
+      has_revisions: revisions !== undefined,
     },
     { deadlineMs: 60_000 },
   );

@@ -1,6 +1,7 @@
 import { eventually } from '@almanac/testkit/eventually';
 import pg from 'pg';
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
+import { recordStatements, type SentStatements } from '../sent-statements.ts';
 import { remove, restore } from '../versions.ts';
 
 let net: DataNet;
@@ -12,9 +13,7 @@ const columns: TableInput['columns'] = [
   { name: 'name', length: 40 },
 ];
 
-/** The texts of all statements that were sent. */
-const sent: string[] = [];
-const { query } = pg.Client.prototype;
+let statements: SentStatements;
 
 beforeAll(async () => {
   net = await givenData();
@@ -25,14 +24,11 @@ beforeAll(async () => {
     [groups, rows],
   );
   await net.query('vacuum analyze b_1.t_1');
-  pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
-    sent.push((given[0] as { text?: string }).text ?? String(given[0]));
-    return Reflect.apply(query, this, given);
-  } as typeof query;
+  statements = recordStatements();
 });
 
 afterAll(async () => {
-  pg.Client.prototype.query = query;
+  statements.stop();
   await net.stop();
 });
 
@@ -49,10 +45,10 @@ async function page(startRow: number, length: number, model: Model = {}) {
 async function cacheCount(model: Model) {
   let length = 0;
   await eventually(async () => {
-    sent.length = 0;
+    statements.texts.length = 0;
     length = (length % 1_000) + 1;
     await page(0, length, model);
-    expect(sent.join()).toContain('offset 0) as counted');
+    expect(statements.texts.join()).toContain('offset 0) as counted');
   });
 }
 
@@ -90,7 +86,7 @@ describe('far pages', () => {
     const ends = [count - 1001, count - 1000, count - 30, count - 1, count, count + 1, count + 5000];
     for (const start of [120, 250, 975, 1000, 2500, Math.floor(count / 2) + 1, ...ends])
       expect([start, await page(start, 50, model)]).toEqual([start, { count, ids: all.slice(start, start + 50) }]);
-    expect(sent.some((text) => text.includes('row_number() over () * -1'))).toBe(true);
+    expect(statements.texts.some((text) => text.includes('row_number() over () * -1'))).toBe(true);
   });
 
   function orderOf({ filterModel, sortModel, include_deleted }: Model) {
@@ -138,10 +134,10 @@ describe('cached counts', () => {
       const model = { filterModel: { id: { filterType: 'number', type: 'greaterThan', filter: id } } };
       const { count } = await page(0, 1, model);
       expect((await page(0, 2, model)).count).toBe(count);
-      sent.length = 0;
+      statements.texts.length = 0;
       expect((await page(0, 3, model)).count).toBe(count);
-      expect(sent.join()).toContain('limit 1) changed');
-      expect(sent.join()).not.toContain('with changed');
+      expect(statements.texts.join()).toContain('limit 1) changed');
+      expect(statements.texts.join()).not.toContain('with changed');
     });
   });
 

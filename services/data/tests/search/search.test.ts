@@ -1,7 +1,7 @@
 // GET /table_data/search: rows by a text, in all tables of a branch that the caller may view.
 import { enableTrigrams } from '../../src/maintenance/automatic-indexes/trigrams.ts';
 import { searchRows } from '../../src/search/search-rows.ts';
-import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
+import { create, type DataNet, deploy, givenData, holding, type TableInput } from '../given.ts';
 import { remove } from '../versions.ts';
 
 let net: DataNet;
@@ -49,16 +49,6 @@ const codesOf = async (q: string, call = net.call, on = branch) =>
       ],
     ),
   );
-
-const allow = (userId: number, permissions: [action: string, resource_type: string, resource_id: number][]) =>
-  net.rights.set(userId, {
-    license_type: 'developer',
-    permissions: permissions.map(([action, resource_type, resource_id]) => ({
-      action,
-      resource_type,
-      resource_id,
-    })) as never,
-  });
 
 describe('a search for rows', () => {
   it('finds keys first, then beginnings of texts, then parts of them', async () => {
@@ -166,10 +156,10 @@ describe('what a search finds', () => {
     const open = await givenTable([{ code: 'SECRET-1' }], { domain_id: 5 });
     const closed = await givenTable([{ code: 'SECRET-2' }], { domain_id: 6 });
     const own = branch;
-    allow(21, [['view', 'domain', 5]]);
-    allow(22, [['view', 'table_definition', closed]]);
-    allow(23, [['approve', 'branch', own]]);
-    allow(24, []);
+    net.rights.set(21, holding(['view', 'domain', 5]));
+    net.rights.set(22, holding(['view', 'table_definition', closed]));
+    net.rights.set(23, holding(['approve', 'branch', own]));
+    net.rights.set(24, holding());
     const as = (userId: number) => net.as({ userId });
     expect(await codesOf('secret')).toEqual({ [open]: ['SECRET-1'], [closed]: ['SECRET-2'] });
     expect(await codesOf('secret', as(21))).toEqual({ [open]: ['SECRET-1'] });

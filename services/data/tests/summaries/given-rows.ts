@@ -41,6 +41,12 @@ const codeOf = (i: number) => `o${i}`;
 export type Given = { shown: Row; typed: Row };
 export type Selection = { filterModel?: Model['filterModel']; or?: Model['filterModel'][]; q?: string };
 
+/** A column and a direction. */
+export const anySort = fc.record({
+  colId: fc.constantFrom(...Object.keys(kindsOfAll)),
+  sort: fc.constantFrom('asc' as const, 'desc' as const),
+});
+
 /** Which rows a request may be about. */
 export const anySelection: fc.Arbitrary<Selection> = fc.record(
   {

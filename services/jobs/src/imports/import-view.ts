@@ -137,18 +137,17 @@ export const importDetailSchema = importSchema
   })
   .meta({ id: 'ImportDetails' });
 
-const listedTableSchema = importTableSchema
-  .pick({
-    id: true,
-    table_definition_id: true,
-    table_definition_key: true,
-    status: true,
-    pattern: true,
-    dry_run: true,
-    metrics: true,
-    finished_at: true,
-  })
-  .meta({ id: 'ListedImportTable' });
+const listed = {
+  id: true,
+  table_definition_id: true,
+  table_definition_key: true,
+  status: true,
+  pattern: true,
+  dry_run: true,
+  finished_at: true,
+} as const;
+
+const listedTableSchema = importTableSchema.pick({ ...listed, metrics: true }).meta({ id: 'ListedImportTable' });
 
 export const listedImportSchema = importSchema
   .extend({
@@ -199,13 +198,7 @@ export function showImport(row: data_import): z.input<typeof importSchema> {
 
 /** What a list reads of a table. */
 export const listedTableFields = {
-  id: true,
-  table_definition_id: true,
-  table_definition_key: true,
-  status: true,
-  pattern: true,
-  dry_run: true,
-  finished_at: true,
+  ...listed,
   rows_read: true,
   rows_inserted: true,
   rows_updated: true,

@@ -61,9 +61,8 @@ const readable = (ctx: MetadataContext, statistics: StatisticsReader): Route[] =
     handle: async ({ call, query: { branch_id, domain_id, include, ...query } }) => {
       const list = readListQuery(query, definitionFilters);
       const page = await listTableDefinitions(ctx, call, list, { branch_id, domain_id });
-      const judged = wants(include, 'can')
-        ? await withAllowedOnPage('can', page, (items) => judgeTables(ctx, call, items))
-        : page;
+      const can = wants(include, 'can') ? 'can' : undefined;
+      const judged = await withAllowedOnPage(can, page, (items) => judgeTables(ctx, call, items));
       return wants(include, 'stats') ? withStatisticsOnPage(statistics, call, judged) : judged;
     },
   }),
@@ -78,9 +77,8 @@ const readable = (ctx: MetadataContext, statistics: StatisticsReader): Route[] =
     response: definitionDetailsSchema,
     handle: async ({ call, params, query: { branch_id, include } }) => {
       const definition = await getTableDefinition(ctx, call, params.id, branch_id);
-      const judged = wants(include, 'can')
-        ? await withAllowed('can', definition, (items) => judgeTables(ctx, call, items))
-        : definition;
+      const can = wants(include, 'can') ? 'can' : undefined;
+      const judged = await withAllowed(can, definition, (items) => judgeTables(ctx, call, items));
       return wants(include, 'stats') ? (await withStatistics(statistics, call, [judged]))[0] : judged;
     },
   }),

@@ -6,7 +6,8 @@ import { useBranch } from '../address/use-branch.ts';
 import { meQuery, tablesQuery } from '../api/queries.ts';
 import styles from '../parts/page.module.css';
 import { Page } from '../parts/page.tsx';
-import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx';
+import { ErrorState, Skeleton } from '../parts/states.tsx';
+import { NoTables } from '../tables/no-tables.tsx';
 import { recentTables } from '../tables/recent-tables.ts';
 import { TableLine } from '../tables/table-line.tsx';
 import { InboxList } from './inbox-list.tsx';
@@ -40,15 +41,7 @@ function UsedTables() {
   const { data, error, refetch } = useQuery({ ...tablesQuery(branch?.id ?? 0), enabled: branch !== undefined });
   if (error ?? branchError) return <ErrorState error={error ?? branchError} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton lines={4} />;
-  if (data.length === 0)
-    return (
-      <EmptyState title={<Trans>No table is deployed here yet</Trans>}>
-        <Trans>A table appears here once its definition is deployed and you may view it.</Trans>{' '}
-        <a href="/docs">
-          <Trans>How to make a table</Trans>
-        </a>
-      </EmptyState>
-    );
+  if (data.length === 0) return <NoTables />;
   const recent = recentTables();
   const used = recent.flatMap((key) => data.find((table) => table.key === key) ?? []);
   const others = data.filter(({ key }) => !recent.includes(key));

@@ -9,6 +9,7 @@ import styles from '../parts/page.module.css';
 import { Page } from '../parts/page.tsx';
 import { SearchBox } from '../parts/search-box.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx';
+import { NoTables } from './no-tables.tsx';
 import { TableLine } from './table-line.tsx';
 
 export function TablesPage() {
@@ -35,15 +36,7 @@ export function TablesPage() {
 }
 
 function Domains({ tables, typed, onClear }: { tables: Table[]; typed: string; onClear: () => void }) {
-  if (tables.length === 0)
-    return (
-      <EmptyState title={<Trans>No table is deployed here yet</Trans>}>
-        <Trans>A table appears here once its definition is deployed and you may view it.</Trans>{' '}
-        <a href="/docs">
-          <Trans>How to make a table</Trans>
-        </a>
-      </EmptyState>
-    );
+  if (tables.length === 0) return <NoTables />;
   const found = tables.filter((table) => isFound(table, typed));
   if (found.length === 0)
     return (

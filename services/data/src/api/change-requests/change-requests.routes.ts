@@ -1,6 +1,5 @@
 // The routes of the operations of change requests: /change_requests/{id}/… The request itself is
 // metadata's.
-
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
 import { exactNumbersHeader, exactNumbersQuery, flagText, readExactNumbers } from '@almanac/service-kit/http/row-input';

@@ -19,8 +19,8 @@ export type LoadOptions = {
   pattern: Pattern;
   rejectRows: boolean;
   dryRun: boolean;
-  /** The import table that the file is of, by which a dry run is found. */
-  importTableId: number | undefined;
+  /** The import table that the file is of, by which a dry run is found; null: unknown. */
+  importTableId: number | null;
   /** The import that loads the rows; null for a dry run, which loads none. */
   importId: number | null;
   /** The largest share of live rows, in percent, that a full load may delete; undefined: any. */
@@ -73,7 +73,7 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     pattern,
     rejectRows: raw.on_error === 'reject_rows',
     dryRun: raw.dry_run,
-    importTableId: raw.import_table_id,
+    importTableId: raw.import_table_id ?? null,
     importId: raw.dry_run || raw.import_id === 0 ? null : raw.import_id,
     massDeletePercent: raw.allow_mass_delete ? undefined : percent,
     delimiter,

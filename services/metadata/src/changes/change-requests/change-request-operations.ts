@@ -145,7 +145,8 @@ function unlessRefused(error: unknown): void {
 export const hasEnded = (status: string): boolean =>
   !Object.values(changeRequestMachine.transitions).some(({ from }) => (from as readonly string[]).includes(status));
 
-const openStates = changeRequestStates.filter((status) => !hasEnded(status));
+/** The states in which a step can be taken. */
+export const openStates = changeRequestStates.filter((status) => !hasEnded(status));
 
 /**
  * How many requests of the account that have not ended concern each table; of drafts their tables

@@ -14,18 +14,16 @@ import { requesterOf } from '../../requests/requester.ts';
 import { lockRow, recordAct, type Transaction, transact } from '../../transaction.ts';
 import { announceChange } from '../change-events.ts';
 import { actorOf } from './change-request-kind.ts';
-import { hasEnded } from './change-request-operations.ts';
+import { openStates } from './change-request-operations.ts';
 import { requireEditOnBranch } from './change-request-rights.ts';
 import type { ChangeRequest } from './change-request-schema.ts';
-import { changeRequestMachine, changeRequestStates, phases } from './change-request-states.ts';
+import { changeRequestMachine, phases } from './change-request-states.ts';
 import { lockChangeRequest, requireChangeRequest, showChangeRequest } from './change-requests.ts';
 
 export const newChangeRequestAttributes = { title: visibleNameSchema, description: descriptionSchema.optional() };
 export const changeRequestAttributes = { ...newChangeRequestAttributes, title: visibleNameSchema.optional() };
 type NewAttributes = z.infer<z.ZodObject<typeof newChangeRequestAttributes>>;
 type Attributes = z.infer<z.ZodObject<typeof changeRequestAttributes>>;
-
-const openStates = changeRequestStates.filter((state) => !hasEnded(state));
 
 /**
  * Creates an empty change request on a branch, for a caller who may edit rows of some table there.

@@ -1,5 +1,4 @@
 // The rows of a promotion: which tables have any to merge, the merge by data, and its messages.
-
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
 import type { MergeSummary__Output } from '@almanac/protos/generated/almanac/data/v1/MergeSummary.ts';
 import type { Problem } from '@almanac/service-kit/problems';
@@ -57,8 +56,6 @@ export async function mergeRows(
 ): Promise<RowsOutcome> {
   const given = resolutions.filter(isAboutRows);
   const { both, warnings } = await findDeployedPairs(ctx, caller, pairs);
-  // To data, no revisions mean that any rows will do; here, that there were none to merge.
-  if (revisions?.length === 0 && both.length > 0) return refuseNotReviewed(pairs, both);
   const result = await ctx.data.MergeRows(
     caller,
     {
@@ -67,6 +64,7 @@ export async function mergeRows(
       resolutions: given.map(rowResolution),
       rehearsal,
       revisions: (revisions ?? []).map(([source_table_id, revision]) => ({ source_table_id, revision })),
+      has_revisions: revisions !== undefined,
     },
     { deadlineMs: mergeDeadlineMs },
   );
@@ -83,20 +81,6 @@ export async function mergeRows(
     changedTables: pairs.filter(({ sourceId }) => result.changed_tables.includes(sourceId)).map(({ name }) => name),
   };
 }
-
-const refuseNotReviewed = (pairs: RowPair[], both: { source_table_id: number }[]): RowsOutcome => ({
-  status: 'refused',
-  rows: [],
-  conflicts: [],
-  conflictCount: 0,
-  violations: [],
-  warnings: [],
-  conflictProblems: [],
-  summaries: [],
-  changedTables: pairs
-    .filter(({ sourceId }) => both.some(({ source_table_id }) => source_table_id === sourceId))
-    .map(({ name }) => name),
-});
 
 /** What data counts of the rows that merging a table would change. */
 type RowSummary = MergeSummary__Output;

@@ -203,11 +203,11 @@ describe('the revision', () => {
 
   it('that had no rows merges none that have come since', async () => {
     const pairs = [{ sourceId: feature.id, targetId: main.id, name: 'Countries' }];
-    const request = { mergeId: 'not-reviewed', pairs, resolutions: [], rehearsal: false, revisions: [] };
+    const request = { mergeId: 'later', pairs, resolutions: [], rehearsal: false, revisions: [] };
     const caller = { accountId: work.account.id, userId: 1 };
     const refused = { status: 'refused', changedTables: ['Countries'] };
     expect(await mergeRows(metadata.context, caller, request)).toMatchObject(refused);
-    expect(data().merges).toEqual([]);
+    expect(data().merges).toMatchObject([{ has_revisions: true, revisions: [] }]);
   });
 
   it('that is left out leaves the rows as they are, as before', async () => {
@@ -215,7 +215,7 @@ describe('the revision', () => {
     await work.approver.get(`/promotions/${id}`);
     changeRows();
     expect(await promote(id, {})).toMatchObject({ status: 200, body: { status: 'promoted' } });
-    expect(data().merges.at(-1)?.revisions).toEqual([]);
+    expect(data().merges.at(-1)).toMatchObject({ has_revisions: false, revisions: [] });
   });
 
   it('is null while the rows can’t be read, and promoting by one waits for data', async () => {

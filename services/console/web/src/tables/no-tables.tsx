@@ -1,0 +1,14 @@
+import { Trans } from '@lingui/react/macro';
+import { EmptyState } from '../parts/states.tsx';
+
+/** In the place of a list of tables that has none. */
+export function NoTables() {
+  return (
+    <EmptyState title={<Trans>No table is deployed here yet</Trans>}>
+      <Trans>A table appears here once its definition is deployed and you may view it.</Trans>{' '}
+      <a href="/docs">
+        <Trans>How to make a table</Trans>
+      </a>
+    </EmptyState>
+  );
+}
