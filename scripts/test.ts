@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { readJson } from '@almanac/embedded/home';
 import { signal } from '@almanac/embedded/processes';
 import { endProcessesIn } from '@almanac/testkit/processes/run-processes';
@@ -14,7 +14,18 @@ import { compiledCode } from '@almanac/testkit/processes/service-process';
 const root = resolve(import.meta.dirname, '..');
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 
-type Counts = { suites: number; failedSuites: number; passed: number; failed: number; seconds: number };
+type Counts = {
+  suites: number;
+  failedSuites: number;
+  passed: number;
+  failed: number;
+  seconds: number;
+  failures: string[];
+};
+/** What `--json` of Jest writes, of which this is read. */
+type Report = Record<'numTotalTestSuites' | 'numFailedTestSuites' | 'numPassedTests' | 'numFailedTests', number> & {
+  testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[];
+};
 
 /**
  * The number of workers of each part. The files of a part share one system, and some of them break
@@ -119,7 +130,6 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
       ],
       ...[workers === 1 ? '--runInBand' : `--maxWorkers=${workers}`, ...words],
     ]);
-    type Report = Record<'numTotalTestSuites' | 'numFailedTestSuites' | 'numPassedTests' | 'numFailedTests', number>;
     const report = readJson<Report>(outputFile);
     const counts = {
       suites: report?.numTotalTestSuites ?? 0,
@@ -127,6 +137,7 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
       passed: report?.numPassedTests ?? 0,
       failed: report?.numFailedTests ?? 0,
       seconds: (performance.now() - begun) / 1000,
+      failures: failuresOf(report),
     };
     // A file that fails to load, or a failing set-up, has no failed test, but counts as one.
     if (code !== 0 && counts.failed === 0) counts.failed = Math.max(1, counts.failedSuites);
@@ -135,6 +146,16 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
     await endProcessesIn(folder);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** The failed tests, each with its file; the file alone if it failed outside of its tests. */
+function failuresOf(report: Report | undefined): string[] {
+  return (report?.testResults ?? []).flatMap(({ name, status, assertionResults }) => {
+    const file = relative(root, name);
+    const failed = assertionResults.filter((test) => test.status === 'failed');
+    if (status === 'failed' && failed.length === 0) return [file];
+    return failed.map(({ fullName }) => `${file}: ${fullName}`);
+  });
 }
 
 /** Answers Jest's exit code; 1 if it had to be killed. */
@@ -189,6 +210,7 @@ function summarize(results: Map<string, Counts>): void {
       `${failed > 0 ? '✗' : '✓'} ${name}: ${passed} passed, ${failed} failed in ${files}, ${seconds.toFixed(1)} s`,
     );
   }
+  for (const { failures } of results.values()) for (const failure of failures) console.log(`Failed: ${failure}`);
   console.log('');
   console.log(`${total.passed} passed, ${total.failed} failed`);
   const nothingRan = total.passed + total.failed === 0;

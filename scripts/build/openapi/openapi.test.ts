@@ -125,5 +125,9 @@ it('the recorded requests are those of the declarations, apart from ids (else: n
 
 it('docs/openapi.json is what the services declare (else: npm run openapi)', () => {
   const kept = readFileSync(resolve(import.meta.dirname, '../../../docs/openapi.json'), 'utf8');
-  expect(kept).toBe(asText(document));
+  const declared = asText(document).split('\n');
+  // The first line that differs, since the whole is megabytes.
+  const at = kept.split('\n').findIndex((line, place) => line !== declared[place]);
+  expect({ line: at + 1, kept: kept.split('\n')[at] }).toEqual({ line: 0, kept: undefined });
+  expect(kept.length).toBe(asText(document).length);
 });

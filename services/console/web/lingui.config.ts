@@ -1,4 +1,4 @@
-// The languages of the console. `npm run console:texts` collects the texts of the source.
+// The languages of the console. `npm run -w services/console texts` collects the texts.
 import { defineConfig } from '@lingui/cli';
 import { formatter } from '@lingui/format-po';
 

@@ -84,8 +84,8 @@ export async function checkBulkRead(access: Access, call: CallContext, request: 
 /** The table of a read, the referenced ones whose labels it takes, and how its rows are read. */
 type Opened = { table: DeployedTable; targets: Targets; through?: ChangeRequestReading | undefined };
 
-// The right is checked by the present answers of identity, and the entries that criteria are planned
-// by are read again: the read may have been requested long ago.
+// The right is checked by the present answers of identity, and the entries that criteria are
+// planned by are read again: the read may have been requested long ago.
 async function openTables(access: Access, call: CallContext, id: number, plan: Plan): Promise<Opened> {
   const { catalogue, rights } = access;
   await requireRightToWork(access, call, 'view', id);

@@ -195,4 +195,26 @@ describe('the revision of the rows of a merge', () => {
     });
     expect(await summarize(net, pairs)).toMatchObject([{ created: 0, updated: 0, deleted: 0, conflicts: 0 }]);
   });
+
+  it('of no tables means that no rows were there: a merge of any is refused', async () => {
+    const { main, copy } = await givenCopy(net, base);
+    const pairs: [number, number][] = [[copy.id, main.id]];
+    await edit(net, copy.id, { A: { size: 10 } });
+    expect(await merge(net, pairs, { revisions: [] })).toMatchObject({ status: 'refused', changed_tables: [copy.id] });
+    expect(await rowsOf(net, main.id)).toMatchObject({ A: { size: 1 } });
+    expect(await merge(net, pairs)).toMatchObject({ status: 'merged', changed_tables: [] });
+  });
+
+  it('leaves tables that can’t be merged to their violations', async () => {
+    const { main, copy } = await givenCopy(net, base);
+    await deploy(net, [
+      {
+        ...copyOf(main),
+        version: 2,
+        columns: withLineages(main).map((each) => ({ ...each, is_primary_key: each.name === 'name' })),
+      },
+    ]);
+    const refused = await merge(net, [[copy.id, main.id]], { revisions: [] });
+    expect(refused).toMatchObject({ status: 'refused', changed_tables: [], violations: [{}] });
+  });
 });

@@ -20,15 +20,7 @@ export function limitAccount({ callerRequests, accountBurst }: GatewayLimits): R
   return async (_req, res, next) => {
     const { accountId } = callOf(res).token as Token;
     enter(accountId, res);
-    try {
-      await rate.consume(accountId);
-    } catch (refusal) {
-      const { msBeforeNext } = refusal as RateLimiterRes;
-      throw tooMany(
-        `This account has made ${accountBurst} calls in less than ${burstSeconds} seconds.`,
-        Math.max(1, Math.ceil(msBeforeNext / 1000)),
-      );
-    }
+    await consume(rate, accountId, 'This account has');
     next();
   };
 }
@@ -41,19 +33,22 @@ export function limitPerson({ personBurst, personMinute }: GatewayLimits): Reque
   ];
   return async (_req, res, next) => {
     const { accountId, userId } = callOf(res).token as Token;
-    for (const rate of rates)
-      try {
-        await rate.consume(`${accountId}:${userId}`);
-      } catch (refusal) {
-        const { points, duration } = rate;
-        const { msBeforeNext } = refusal as RateLimiterRes;
-        throw tooMany(
-          `You have made ${points} calls in less than ${duration} seconds.`,
-          Math.max(1, Math.ceil(msBeforeNext / 1000)),
-        );
-      }
+    for (const rate of rates) await consume(rate, `${accountId}:${userId}`, 'You have');
     next();
   };
+}
+
+async function consume(rate: RateLimiterMemory, caller: number | string, subject: string): Promise<void> {
+  try {
+    await rate.consume(caller);
+  } catch (refusal) {
+    const { points, duration } = rate;
+    const { msBeforeNext } = refusal as RateLimiterRes;
+    throw tooMany(
+      `${subject} made ${points} calls in less than ${duration} seconds.`,
+      Math.max(1, Math.ceil(msBeforeNext / 1000)),
+    );
+  }
 }
 
 /** Limits the concurrency of requests without a token, by network; 429 beyond the limit. */

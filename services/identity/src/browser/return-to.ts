@@ -2,7 +2,7 @@
 // the user's own page. It travels through forms as one opaque text, the subject that they sign.
 import { consolePrefix } from '@almanac/service-kit/http/path';
 import type { IdentityContext } from '../context.ts';
-import { unpack } from '../oauth/authorization-request.ts';
+import { encodeQuery, unpack } from '../oauth/authorization-request.ts';
 
 const parameter = 'return_to';
 const maxLength = 2_000;
@@ -11,7 +11,7 @@ const maxLength = 2_000;
 export function packReturnTo(ctx: IdentityContext, address: string): string | undefined {
   const path = findConsolePath(ctx, address);
   if (path === undefined) return undefined;
-  return Buffer.from(new URLSearchParams({ [parameter]: path }).toString()).toString('base64url');
+  return encodeQuery(new URLSearchParams({ [parameter]: path }));
 }
 
 /** The page of the console that a subject names; undefined when it names none. */

@@ -60,7 +60,8 @@ function pack(parameters: Parameters): string {
   return encodeQuery(new URLSearchParams(pairs));
 }
 
-const encodeQuery = (query: URLSearchParams) => Buffer.from(query.toString()).toString('base64url');
+/** A query as one opaque text; `unpack` reads it. */
+export const encodeQuery = (query: URLSearchParams): string => Buffer.from(query.toString()).toString('base64url');
 
 /**
  * The packed request with its scopes spelled out. A request without scopes means all scopes of the

@@ -51,7 +51,7 @@ async function renew(ctx: IdentityContext, session: Session, now: Date): Promise
   return { ...session, expires_at };
 }
 
-/** Records that the user has given the password again. False when the session has ended. */
+/** Records that the user has given the password again; undefined when the session has ended. */
 export async function confirmSession(db: Database, session: Session): Promise<Session | undefined> {
   const [confirmed] = await db.session.updateManyAndReturn({
     where: { id: session.id },

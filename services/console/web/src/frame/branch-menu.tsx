@@ -13,7 +13,7 @@ export function BranchMenu() {
   if (!branch) return null;
   const choose = (id: string) => {
     const chosen = branches.find((one) => String(one.id) === id);
-    // A view of one table may not exist on the other branch, so only the branch changes here.
+    // What is shown stays as it is, as far as the other branch has it.
     void navigate({
       to: '.',
       search: (search) => ({ ...search, branch: chosen?.is_default ? undefined : Number(id) }),

@@ -1,6 +1,5 @@
 // The palette: goes to any table or page, and runs commands, by typing.
 import { useLingui } from '@lingui/react/macro';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Search, Table2, Terminal } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
@@ -9,10 +8,10 @@ import { Header } from 'react-aria-components/Header';
 import { Input } from 'react-aria-components/Input';
 import { ListBox, ListBoxItem, ListBoxSection } from 'react-aria-components/ListBox';
 import { SearchField } from 'react-aria-components/SearchField';
-import { useBranch } from '../address/use-branch.ts';
-import { type Table, tablesQuery } from '../api/queries.ts';
+import { useOfBranch } from '../address/use-branch.ts';
+import { tablesQuery } from '../api/queries.ts';
 import { ModalDialog } from '../parts/modal-dialog.tsx';
-import { recentTables } from '../tables/recent-tables.ts';
+import { recentFirst } from '../tables/recent-tables.ts';
 import styles from './palette.module.css';
 import { type Entry, matchEntries } from './palette-matching.ts';
 import type { Act } from './shortcuts.ts';
@@ -73,20 +72,15 @@ export function Palette({ onClose, onAct }: PaletteProps) {
 
 /** The tables of the branch, those opened last first. */
 function useTableItems(): Item[] {
-  const { branch } = useBranch();
   const navigate = useNavigate();
-  const { data: tables = [] } = useQuery({ ...tablesQuery(branch?.id ?? 0), enabled: branch !== undefined });
-  const recent = recentTables();
-  const place = ({ key }: Table) => (recent.includes(key) ? recent.indexOf(key) : recent.length);
-  return tables
-    .toSorted((a, b) => place(a) - place(b))
-    .map(({ id, key, name, domain }) => ({
-      id: `table:${id}`,
-      name,
-      note: `${domain.name} · ${key}`,
-      icon: <Table2 size={16} aria-hidden />,
-      run: () => void navigate({ to: '/t/$key', params: { key } }),
-    }));
+  const { data: tables = [] } = useOfBranch(tablesQuery);
+  return recentFirst(tables).map(({ id, key, name, domain }) => ({
+    id: `table:${id}`,
+    name,
+    note: `${domain.name} · ${key}`,
+    icon: <Table2 size={16} aria-hidden />,
+    run: () => void navigate({ to: '/t/$key', params: { key } }),
+  }));
 }
 
 function useCommands(onAct: (act: Act) => void): Item[] {

@@ -28,10 +28,7 @@ export function gridTexts(): Record<string, string> {
     dateFormatOoo: t`yyyy-mm-dd`,
     andCondition: t`and`,
     orCondition: t`or`,
-    applyFilter: t`Apply`,
     resetFilter: t`Reset`,
-    clearFilter: t`Clear`,
-    cancelFilter: t`Cancel`,
     ariaFilterInput: t`Filter value`,
     ariaFilterFromValue: t`Filter from`,
     ariaFilterToValue: t`Filter to`,
@@ -46,11 +43,8 @@ export function gridTexts(): Record<string, string> {
     ariaRowDeselect: t`Press Space to select this row no longer`,
     ariaUnchecked: t`not selected`,
     ariaChecked: t`selected`,
-    ariaColumnSelectAll: t`Select all rows`,
     ariaInputEditor: t`Edit`,
     // Not of AG Grid: the name of the column of boxes.
     selectionColumn: t`Selection`,
-    ariaHidden: t`hidden`,
-    ariaVisible: t`visible`,
   };
 }

@@ -17,8 +17,6 @@ export type GridProps = {
   query: RowQuery;
   filters: Filters;
   sort: readonly SortOrder[];
-  /** Counted up to load all rows again. */
-  generation: number;
   /** The row in the panel. */
   openRow: number | undefined;
   onView: (view: { filters: Filters; sort: SortOrder[] }) => void;
@@ -32,7 +30,7 @@ export type GridProps = {
 registerGridModules();
 
 /** The rows of a table: a window of them at a time, however many there are. */
-export function Grid({ query, filters, sort, generation, columns, openRow, ...props }: GridProps) {
+export function Grid({ query, filters, sort, columns, openRow, ...props }: GridProps) {
   const container = useRef<HTMLDivElement>(null);
   const [api, setApi] = useState<GridApi<Row>>();
   const openRowNow = useRef(openRow);
@@ -42,15 +40,15 @@ export function Grid({ query, filters, sort, generation, columns, openRow, ...pr
   const onFocusRow = useEffectEvent((id: number) => props.onFocusRow(id));
   const onLoaded = useEffectEvent((rowCount: number) => props.onLoaded(rowCount));
   const onFailed = useEffectEvent((error: unknown) => props.onFailed(error));
-  const firstView = useEffectEvent(() => ({ filters, sort, texts: props.texts }));
+  const textsNow = useEffectEvent(() => props.texts);
 
   useEffect(() => {
-    const view = firstView();
+    const texts = textsNow();
     const made: GridApi<Row> = createGrid(container.current as HTMLDivElement, {
       ...fixedOptions,
       columnDefs: columns,
-      localeText: view.texts,
-      selectionColumnDef: { ...selectionColumn, headerName: view.texts.selectionColumn },
+      localeText: texts,
+      selectionColumnDef: { ...selectionColumn, headerName: texts.selectionColumn },
       styleNonce: styleNonce(),
       rowClassRules: { 'row-in-panel': ({ data }) => data !== undefined && data.svc_sk === openRowNow.current },
       onFilterChanged: ({ api }) => onView(viewOf(api)),
@@ -66,7 +64,6 @@ export function Grid({ query, filters, sort, generation, columns, openRow, ...pr
         if (data && event instanceof KeyboardEvent && event.key === 'Enter' && !event.ctrlKey) onOpen(data.svc_sk);
       },
     });
-    applyView(made, view.filters, view.sort);
     setApi(made);
     return () => made.destroy();
   }, [columns]);
@@ -76,12 +73,11 @@ export function Grid({ query, filters, sort, generation, columns, openRow, ...pr
     if (api && !api.isDestroyed()) applyView(api, filters, sort);
   }, [api, filters, sort]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new generation loads the rows again.
   useEffect(() => {
     if (!api || api.isDestroyed()) return;
     api.setGridOption('datasource', createRowSource(query, { onLoaded, onFailed }));
     api.ensureIndexVisible(0, 'top');
-  }, [api, query, generation]);
+  }, [api, query]);
 
   useEffect(() => {
     openRowNow.current = openRow;
@@ -113,8 +109,6 @@ const fixedOptions: GridOptions<Row> = {
   multiSortKey: 'ctrl',
   rowSelection: { mode: 'multiRow', headerCheckbox: false, enableClickSelection: false },
   tooltipShowDelay: 600,
-  suppressMultiRangeSelection: true,
-  suppressColumnVirtualisation: false,
   // Tab leaves the grid: its cells are reached by arrows.
   tabToNextCell: () => false,
   tabToNextHeader: () => false,

@@ -2,13 +2,10 @@
 // build; what belongs to AG Grid Enterprise is never imported.
 import {
   BigIntFilterModule,
-  CellApiModule,
   CellStyleModule,
   ColumnApiModule,
-  ColumnHoverModule,
   CustomFilterModule,
   DateFilterModule,
-  EventApiModule,
   InfiniteRowModelModule,
   LocaleModule,
   ModuleRegistry,
@@ -25,13 +22,10 @@ import {
 export function registerGridModules(): void {
   ModuleRegistry.registerModules([
     BigIntFilterModule,
-    CellApiModule,
     CellStyleModule,
     ColumnApiModule,
-    ColumnHoverModule,
     CustomFilterModule,
     DateFilterModule,
-    EventApiModule,
     InfiniteRowModelModule,
     LocaleModule,
     NumberFilterModule,

@@ -5,7 +5,13 @@ import { client } from '../api/client.ts';
 import type { Row } from '../api/queries.ts';
 
 /** What decides which rows there are, besides the filters and the sort. */
-export type RowQuery = { tableId: number; q: string | undefined; asOf: string | undefined };
+export type RowQuery = {
+  tableId: number;
+  q: string | undefined;
+  asOf: string | undefined;
+  /** Counted up to load all rows again. */
+  generation: number;
+};
 
 export type RowWindow = { filters: Filters; sort: readonly SortOrder[]; start: number; end: number };
 

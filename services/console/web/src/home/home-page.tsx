@@ -2,13 +2,13 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useBranch } from '../address/use-branch.ts';
+import { useOfBranch } from '../address/use-branch.ts';
 import { meQuery, tablesQuery } from '../api/queries.ts';
 import styles from '../parts/page.module.css';
 import { Page } from '../parts/page.tsx';
 import { ErrorState, Skeleton } from '../parts/states.tsx';
 import { NoTables } from '../tables/no-tables.tsx';
-import { recentTables } from '../tables/recent-tables.ts';
+import { recentFirst } from '../tables/recent-tables.ts';
 import { TableLine } from '../tables/table-line.tsx';
 import { InboxList } from './inbox-list.tsx';
 
@@ -37,22 +37,20 @@ export function HomePage() {
 }
 
 function UsedTables() {
-  const { branch, error: branchError } = useBranch();
-  const { data, error, refetch } = useQuery({ ...tablesQuery(branch?.id ?? 0), enabled: branch !== undefined });
-  if (error ?? branchError) return <ErrorState error={error ?? branchError} onRetry={() => void refetch()} />;
+  const { data, error, retry } = useOfBranch(tablesQuery);
+  if (error) return <ErrorState error={error} onRetry={retry} />;
   if (!data) return <Skeleton lines={4} />;
   if (data.length === 0) return <NoTables />;
-  const recent = recentTables();
-  const used = recent.flatMap((key) => data.find((table) => table.key === key) ?? []);
-  const others = data.filter(({ key }) => !recent.includes(key));
   return (
     <>
       <ul className={styles.list}>
-        {[...used, ...others].slice(0, shown).map((table) => (
-          <li key={table.id}>
-            <TableLine table={table} />
-          </li>
-        ))}
+        {recentFirst(data)
+          .slice(0, shown)
+          .map((table) => (
+            <li key={table.id}>
+              <TableLine table={table} />
+            </li>
+          ))}
       </ul>
       {data.length > shown && (
         <p style={{ marginTop: 8 }}>

@@ -49,7 +49,7 @@ function InboxLine({ item }: { item: Item }) {
       <Icon size={18} aria-hidden />
       <span className={styles.text}>
         <span className={styles.name}>{item.title ?? `${kinds[item.kind]} #${item.id}`}</span>
-        <span className={styles.note} style={{ display: 'block' }}>
+        <span className={styles.note}>
           {reasons[item.reason]} · {kinds[item.kind]} · {item.branch_name} · <Person id={item.created_by} />
         </span>
       </span>

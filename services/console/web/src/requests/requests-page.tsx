@@ -1,10 +1,9 @@
 // The change requests of the branch, those changed last first.
 import { Trans, useLingui } from '@lingui/react/macro';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { GitPullRequestArrow } from 'lucide-react';
 import { useState } from 'react';
-import { useBranch } from '../address/use-branch.ts';
+import { useOfBranch } from '../address/use-branch.ts';
 import type { Schemas } from '../api/client.ts';
 import { changeRequestsQuery } from '../api/queries.ts';
 import { Button } from '../parts/button.tsx';
@@ -21,9 +20,7 @@ type ChangeRequest = Schemas['ChangeRequest'];
 export function RequestsPage() {
   const { t } = useLingui();
   const [typed, setTyped] = useState('');
-  const { branch, error: branchError } = useBranch();
-  const { data, error, refetch } = useQuery({ ...changeRequestsQuery(branch?.id ?? 0), enabled: branch !== undefined });
-  const failure = error ?? branchError;
+  const { branch, data, error, retry } = useOfBranch(changeRequestsQuery);
   const found = data?.data.filter((request) => request.title.toLowerCase().includes(typed.trim().toLowerCase()));
   return (
     <Page
@@ -31,8 +28,8 @@ export function RequestsPage() {
       note={branch && <Trans>of the branch {branch.name}</Trans>}
       actions={<SearchBox label={t`Filter requests`} value={typed} onChange={setTyped} />}
     >
-      {failure ? (
-        <ErrorState error={failure} onRetry={() => void refetch()} />
+      {error ? (
+        <ErrorState error={error} onRetry={retry} />
       ) : !found ? (
         <Skeleton lines={8} />
       ) : found.length > 0 ? (
@@ -69,7 +66,7 @@ function RequestLine({ request }: { request: ChangeRequest }) {
       <GitPullRequestArrow size={18} aria-hidden />
       <span className={styles.text}>
         <span className={styles.name}>{request.title}</span> <span className={`${styles.pill} ${style}`}>{name}</span>
-        <span className={styles.note} style={{ display: 'block' }}>
+        <span className={styles.note}>
           #{request.id} · <Person id={request.created_by} />
           {request.table_definitions.map((table) => ` · ${table.name} ${countsOf(table)}`)}
         </span>

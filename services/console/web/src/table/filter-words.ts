@@ -1,11 +1,10 @@
 import { useLingui } from '@lingui/react/macro';
-import type { Table } from '../api/queries.ts';
 
 type Condition = { type?: string; filter?: unknown; filterTo?: unknown; dateFrom?: string; dateTo?: string };
 type Model = Condition & { filterType?: string; operator?: string; conditions?: Condition[]; values?: unknown[] };
 
 /** A filter in words, for its chip: `name contains “land”`. */
-export function useFilterWords(table: Table): (columnName: string, model: unknown) => string {
+export function useFilterWords(): (columnName: string, model: unknown) => string {
   const { t } = useLingui();
   const operators: Record<string, string> = {
     contains: t`contains`,
@@ -31,14 +30,10 @@ export function useFilterWords(table: Table): (columnName: string, model: unknow
   };
   return (columnName, given) => {
     const model = given as Model;
-    const name = columnName === 'svc_updated_at' ? t`changed` : nameOf(table, columnName);
+    const name = columnName === 'svc_updated_at' ? t`changed` : columnName;
     if (model.values)
       return `${name}: ${model.values.map((value) => (value === null ? t`(no value)` : String(value))).join(', ')}`;
     const joint = model.operator === 'OR' ? t`or` : t`and`;
     return `${name} ${(model.conditions ?? [model]).map(condition).join(` ${joint} `)}`;
   };
-}
-
-function nameOf({ column_definitions }: Table, columnName: string): string {
-  return column_definitions.find(({ name }) => name === columnName)?.name ?? columnName;
 }

@@ -62,7 +62,7 @@ export function RowPanel({ table, tables, id, asOf, onClose }: RowPanelProps) {
           <RowHistory place={place} table={table} formats={formats} />
         </TabPanel>
         <TabPanel id="references" className={styles.tabPanel as string}>
-          <RowReferences place={place} tables={tables} />
+          <RowReferences place={place} />
         </TabPanel>
       </Tabs>
     </aside>

@@ -2,13 +2,13 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type Filters, writeFilters } from '../address/view.ts';
-import { type RowPlace, referencesQuery, type Table } from '../api/queries.ts';
+import { type RowPlace, referencesQuery } from '../api/queries.ts';
 import { localeOf } from '../language/language.ts';
 import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx';
 import styles from './row-panel.module.css';
 
 /** The tables whose rows refer to this one, each a link to those rows. */
-export function RowReferences({ place, tables }: { place: RowPlace; tables: Table[] }) {
+export function RowReferences({ place }: { place: RowPlace }) {
   const { i18n } = useLingui();
   const { data, error, refetch } = useQuery(referencesQuery(place));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
@@ -22,7 +22,7 @@ export function RowReferences({ place, tables }: { place: RowPlace; tables: Tabl
         <li key={`${table_definition_id}:${columns.join()}`}>
           <Link
             to="/t/$key"
-            params={{ key: tables.find((table) => table.key === table_definition_key)?.key ?? table_definition_key }}
+            params={{ key: table_definition_key }}
             search={(search) => ({ branch: search.branch, filter: writeFilters(filterModel as Filters) })}
           >
             <span>

@@ -1,9 +1,8 @@
 // A table: finds it by its key on the branch of the address, and shows its rows.
 import { Trans } from '@lingui/react/macro';
-import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useBranch } from '../address/use-branch.ts';
+import { useOfBranch } from '../address/use-branch.ts';
 import { type Table, tablesQuery } from '../api/queries.ts';
 import { useTitle } from '../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx';
@@ -13,9 +12,8 @@ import { TableRows } from './table-rows.tsx';
 
 export function TablePage() {
   const { key } = useParams({ from: '/t/$key' });
-  const { branch, error: branchError } = useBranch();
-  const { data, error, refetch } = useQuery({ ...tablesQuery(branch?.id ?? 0), enabled: branch !== undefined });
-  if (error ?? branchError) return <ErrorState error={error ?? branchError} onRetry={() => void refetch()} />;
+  const { branch, data, error, retry } = useOfBranch(tablesQuery);
+  if (error) return <ErrorState error={error} onRetry={retry} />;
   if (!data)
     return (
       <div style={{ padding: 16 }}>

@@ -26,7 +26,10 @@ export function TableRows({ table, tables }: TableRowsProps) {
   const [generation, setGeneration] = useState(0);
   const isNarrow = useIsNarrow();
   const { q, asOf } = view;
-  const query = useMemo<RowQuery>(() => ({ tableId: table.table_definition_id, q, asOf }), [table, q, asOf]);
+  const query = useMemo<RowQuery>(
+    () => ({ tableId: table.table_definition_id, q, asOf, generation }),
+    [table, q, asOf, generation],
+  );
   const columns = useGridColumns(table, query, view.filters);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are those of the language.
   const texts = useMemo(gridTexts, [i18n.locale]);
@@ -44,7 +47,7 @@ export function TableRows({ table, tables }: TableRowsProps) {
 
   return (
     <>
-      <TableTools table={table} view={view} onChange={change} onReload={load} />
+      <TableTools view={view} onChange={change} onReload={load} />
       <div className={styles.body}>
         <div className={styles.rows}>
           {isNarrow ? (
@@ -57,7 +60,6 @@ export function TableRows({ table, tables }: TableRowsProps) {
               query={query}
               filters={view.filters}
               sort={view.sort}
-              generation={generation}
               openRow={view.row}
               onView={(shown) => change(shown, 'replaced')}
               onOpen={(id) => open(view.row === id ? undefined : id)}

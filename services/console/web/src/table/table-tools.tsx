@@ -2,7 +2,6 @@
 import { useLingui } from '@lingui/react/macro';
 import { RotateCw, X } from 'lucide-react';
 import { useEffect, useEffectEvent, useState } from 'react';
-import type { Table } from '../api/queries.ts';
 import { Button } from '../parts/button.tsx';
 import { SearchBox } from '../parts/search-box.tsx';
 import { AsOf, PastStrip } from './as-of.tsx';
@@ -11,7 +10,6 @@ import styles from './table.module.css';
 import type { ShownView, ViewChange } from './use-view.ts';
 
 type TableToolsProps = {
-  table: Table;
   view: ShownView;
   onChange: (part: ViewChange, step?: 'kept' | 'replaced') => void;
   onReload: () => void;
@@ -20,9 +18,9 @@ type TableToolsProps = {
 // Long enough for a word; the server searches once one has stopped typing.
 const typingMs = 300;
 
-export function TableTools({ table, view, onChange, onReload }: TableToolsProps) {
+export function TableTools({ view, onChange, onReload }: TableToolsProps) {
   const { t } = useLingui();
-  const words = useFilterWords(table);
+  const words = useFilterWords();
   const without = (name: string) => Object.fromEntries(Object.entries(view.filters).filter(([key]) => key !== name));
   return (
     <>

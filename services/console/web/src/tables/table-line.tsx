@@ -17,9 +17,7 @@ export function TableLine({ table }: { table: Table }) {
             <Trans>from imports</Trans>
           </span>
         )}
-        <span className={styles.note} style={{ display: 'block' }}>
-          {table.description ?? table.key}
-        </span>
+        <span className={styles.note}>{table.description ?? table.key}</span>
       </span>
       <span className={styles.end}>
         <Trans>

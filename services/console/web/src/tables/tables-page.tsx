@@ -1,8 +1,7 @@
 // The tables of the branch by their domains.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useBranch } from '../address/use-branch.ts';
+import { useOfBranch } from '../address/use-branch.ts';
 import { type Table, tablesQuery } from '../api/queries.ts';
 import { Button } from '../parts/button.tsx';
 import styles from '../parts/page.module.css';
@@ -15,17 +14,15 @@ import { TableLine } from './table-line.tsx';
 export function TablesPage() {
   const { t } = useLingui();
   const [typed, setTyped] = useState('');
-  const { branch, error: branchError } = useBranch();
-  const { data, error, refetch } = useQuery({ ...tablesQuery(branch?.id ?? 0), enabled: branch !== undefined });
-  const failure = error ?? branchError;
+  const { data, error, retry } = useOfBranch(tablesQuery);
   return (
     <Page
       title={t`Tables`}
       note={data && <Plural value={data.length} one="# table you may view" other="# tables you may view" />}
       actions={<SearchBox label={t`Filter tables`} value={typed} onChange={setTyped} />}
     >
-      {failure ? (
-        <ErrorState error={failure} onRetry={() => void refetch()} />
+      {error ? (
+        <ErrorState error={error} onRetry={retry} />
       ) : data ? (
         <Domains tables={data} typed={typed} onClear={() => setTyped('')} />
       ) : (

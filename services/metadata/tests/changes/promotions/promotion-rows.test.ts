@@ -211,6 +211,7 @@ describe('a promotion with rows', () => {
         resolutions: [{ table: 'countries', column: '', row_key: {}, is_row: true, resolution: 'target' }],
         rehearsal: false,
         revisions: [],
+        has_revisions: false,
       },
     ]);
     expect(await work.columns(main.id)).toHaveProperty('capital');
