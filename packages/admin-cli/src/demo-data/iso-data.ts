@@ -20,6 +20,8 @@ export type SeedTable = {
   name: string;
   description: string;
   columns: SeedColumn[];
+  /** The column that references to its rows show. */
+  display?: string;
   rows: (string | number | null)[][];
 };
 
@@ -29,6 +31,7 @@ const required = { is_required: true };
 const countries: SeedTable = {
   name: 'Countries',
   description: 'ISO 3166-1: countries and areas with their alphabetic and numeric codes',
+  display: 'name',
   columns: [
     { name: 'alpha2', data_type: 'string', length: 2, ...key, description: 'Two-letter code' },
     { name: 'alpha3', data_type: 'string', length: 3, ...required, description: 'Three-letter code' },

@@ -5,7 +5,7 @@ import { type Api, type Page, poll, upload as uploadHere } from '@almanac/api-cl
 import { domain, type SeedTable, toCsv } from './iso-data.ts';
 
 type Named = { id: number; name: string };
-type Definition = Named & { key: string };
+type Definition = Named & { key: string; lookup_display_column_id: number | null; deployed_version: number | null };
 type ImportTable = { upload_url: string };
 type Import = { id: number; status: string };
 
@@ -54,28 +54,34 @@ async function findMain(api: Api): Promise<number> {
 async function ensureDefinitions(api: Api, tables: SeedTable[], domainId: number, branchId: number) {
   const { data } = await api.get<Page<Definition>>(`/table_definitions?branch_id=${branchId}&per_page=1000`);
   const byName = new Map<string, Definition>(data.map((definition) => [definition.name, definition]));
-  for (const { name, description, columns } of tables) {
+  for (const { name, description, columns, display } of tables) {
     const found = byName.get(name);
     const table_definition = { name, description, domain_id: domainId };
     const definition =
       found ?? (await api.post<Definition>('/table_definitions', { branch_id: branchId, table_definition }));
     byName.set(name, definition);
-    const existing = found ? await columnNames(api, found.id) : [];
+    const existing = found ? await findColumns(api, found.id) : [];
     for (const { refersTo, ...column } of columns) {
-      if (existing.includes(column.name)) continue;
+      if (existing.some((one) => one.name === column.name)) continue;
       const target = refersTo ? { foreign_key_table_id: byName.get(refersTo)?.id } : {};
-      await api.post('/column_definitions', {
+      const created = await api.post<Named>('/column_definitions', {
         table_definition_id: definition.id,
         column_definition: { ...column, ...target },
       });
+      existing.push(created);
     }
+    const shown = existing.find((column) => column.name === display);
+    if (shown && definition.lookup_display_column_id === null && definition.deployed_version === null)
+      await api.patch(`/table_definitions/${definition.id}`, {
+        table_definition: { lookup_display_column_id: shown.id },
+      });
   }
   return new Map(tables.map(({ name }) => [name, byName.get(name) as Definition]));
 }
 
-async function columnNames(api: Api, tableDefinitionId: number): Promise<string[]> {
+async function findColumns(api: Api, tableDefinitionId: number): Promise<Named[]> {
   const path = `/column_definitions?table_definition_id=${tableDefinitionId}&per_page=1000`;
-  return (await api.get<Page<Named>>(path)).data.map(({ name }) => name);
+  return (await api.get<Page<Named>>(path)).data;
 }
 
 async function ensureDeployed(api: Api, branchId: number, definitions: Definition[]): Promise<void> {

@@ -267,6 +267,7 @@ async function saveMapping(
   attributes: MappingAttributes,
   change: (tx: Transaction) => Promise<import_mapping>,
 ): Promise<import_mapping> {
+  let changed: import_mapping | undefined;
   try {
     const written = await transactOnce(ctx, call, async (tx) => {
       const mine = { account_id: call.accountId, table_definition_id };
@@ -274,9 +275,11 @@ async function saveMapping(
       if (attributes.name !== undefined) await requireFreeName(tx, mine, attributes.name, id);
       if (attributes.is_default)
         await tx.import_mapping.updateMany({ where: { ...mine, is_default: true }, data: { is_default: false } });
-      return (await change(tx)).id;
+      changed = await change(tx);
+      return changed.id;
     });
-    return await getMapping(ctx, call, written);
+    // As it was written: another call may have set another default since.
+    return changed ?? (await getMapping(ctx, call, written));
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     if (JSON.stringify((error as { meta?: unknown }).meta ?? {}).includes('import_mapping_one_default'))

@@ -4,7 +4,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { JsonText } from '@almanac/service-kit/http/json-text';
-import { isForeignKeyViolation, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
+import { isForeignKeyViolation, isTransactionConflict, isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { Problem } from '@almanac/service-kit/problems';
 import { type Pools, run } from '../../postgres/pools.ts';
 import { originOf } from '../../rows/origin.ts';
@@ -58,6 +58,8 @@ export function writeBatch(
         } catch (error) {
           const cycle = findRefusedCycle(table, error);
           if (cycle) throw validationFailed(cycleProblems(table, batch, cycle));
+          // Others create the same keys in another order: one of the two waits for the other, and goes.
+          if (upserts.size > 0 && isTransactionConflict(error)) continue;
           if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) throw error;
           failure = error;
         }
@@ -72,7 +74,8 @@ export function writeBatch(
   });
 }
 
-// Each further attempt follows a writer that has created, deleted or renamed a row of an upsert.
+// Each further attempt follows a writer that has created, deleted or renamed a row of an upsert, or
+// a deadlock with one.
 const maxAttempts = 20;
 
 const changedConcurrently = () =>
