@@ -1,4 +1,5 @@
 // The operations of change requests: what is stored, checked and shown, and who may do it.
+import { eventually } from '@almanac/testkit/eventually';
 import { caller, create, type DataNet, deploy, failureOf, givenData, holding, type TableInput } from '../given.ts';
 import { remove } from '../versions.ts';
 import {
@@ -40,6 +41,30 @@ const patch = (table: number, id: number, record: Op) =>
 const codesOf = (problems: { code: string }[]) => problems.map((problem) => problem.code);
 
 describe('operations', () => {
+  it('are added by the thousand to a request that PostgreSQL knows nothing about', async () => {
+    const table = await givenTable();
+    const records = Array.from({ length: 1_000 }, (_, i) => ({ code: `K${i}`, x: 'old' }));
+    const operations = records.map((record) => ({ operation: 'create', record }));
+    const written = await net.call('POST', '/api/v1/table_data/batch', { table_definition_id: table, operations });
+    const rows = written.body.created as { svc_sk: number }[];
+    const answer = await propose(
+      net.call,
+      await openRequest(net),
+      table,
+      rows.map(({ svc_sk }) => changed(svc_sk, { x: 'new' })),
+    );
+    expect(answer.status).toBe(201);
+    expect(answer.body.operations.filter(({ problems }: { problems: unknown[] }) => problems.length > 0)).toEqual([]);
+    // PostgreSQL counts a moment later how often it has looked into the table: some times for each row,
+    // never all rows for each.
+    const looks = async () => {
+      const counted = await net.query('select idx_scan from pg_stat_user_tables where relname = $1', [`t_${table}`]);
+      return Number(counted[0]?.idx_scan);
+    };
+    await eventually(async () => expect(await looks()).toBeGreaterThanOrEqual(1_000));
+    expect(await looks()).toBeLessThan(100_000);
+  });
+
   it('are added, shown with base, proposed and present values, and change nothing in the table', async () => {
     const table = await givenTable([
       { name: 'x', length: 10 },
