@@ -52,6 +52,7 @@ export default defineConfig({
           rewrite: (path: string) => path.replace(/^\/console/, ''),
         }),
       },
+      '/console/session': { target: baseUrl },
       '/oauth': { target: baseUrl },
     },
   },

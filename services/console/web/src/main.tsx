@@ -7,9 +7,9 @@ import { StrictMode } from 'react';
 import { I18nProvider as AriaLocale } from 'react-aria-components/I18nProvider';
 import { createRoot } from 'react-dom/client';
 import { isSignedOut, signIn } from './api/client.ts';
-import { applyTheme, currentTheme } from './frame/theme.ts';
 import { activateLanguage, localeOf, preferredLanguage } from './language/language.ts';
 import { router } from './router.tsx';
+import { applyTheme, currentTheme } from './styles/theme.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 

@@ -9,10 +9,15 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router';
 import { readBranch, readSearch, readView, writeSearch } from './address/view.ts';
+import { adminRoutes } from './admin/routes.ts';
+import { readExportsAddress } from './exports/export-address.ts';
 import { Frame } from './frame/frame.tsx';
 import { HomePage } from './home/home-page.tsx';
+import { readImportAddress, readImportsAddress, readWizardAddress } from './imports/import-address.ts';
 import { Button } from './parts/button.tsx';
 import { EmptyState, ErrorState } from './parts/states.tsx';
+import { readRequestsView } from './requests/list/requests-view.ts';
+import { readReviewView } from './requests/review/review-view.ts';
 
 type BranchSearch = { branch?: number | undefined };
 
@@ -38,16 +43,60 @@ const table = createRoute({
 const requests = createRoute({
   getParentRoute: () => root,
   path: '/requests',
+  validateSearch: readRequestsView,
   component: lazyRouteComponent(() => import('./requests/requests-page.tsx'), 'RequestsPage'),
 });
 const request = createRoute({
   getParentRoute: () => root,
   path: '/requests/$id',
+  validateSearch: readReviewView,
   component: lazyRouteComponent(() => import('./requests/request-page.tsx'), 'RequestPage'),
 });
+const importWizard = createRoute({
+  getParentRoute: () => root,
+  path: '/import',
+  validateSearch: readWizardAddress,
+  component: lazyRouteComponent(() => import('./imports/wizard/wizard-page.tsx'), 'WizardPage'),
+});
+const imports = createRoute({
+  getParentRoute: () => root,
+  path: '/imports',
+  validateSearch: readImportsAddress,
+  component: lazyRouteComponent(() => import('./imports/list/imports-page.tsx'), 'ImportsPage'),
+});
+const oneImport = createRoute({
+  getParentRoute: () => root,
+  path: '/imports/$id',
+  validateSearch: readImportAddress,
+  component: lazyRouteComponent(() => import('./imports/one/import-page.tsx'), 'ImportPage'),
+});
+const exports = createRoute({
+  getParentRoute: () => root,
+  path: '/exports',
+  validateSearch: readExportsAddress,
+  component: lazyRouteComponent(() => import('./exports/list/exports-page.tsx'), 'ExportsPage'),
+});
+const me = createRoute({
+  getParentRoute: () => root,
+  path: '/me',
+  component: lazyRouteComponent(() => import('./me/me-page.tsx'), 'MePage'),
+});
+const admin = adminRoutes(() => root);
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, tables, table, requests, request]),
+  routeTree: root.addChildren([
+    home,
+    tables,
+    table,
+    requests,
+    request,
+    importWizard,
+    imports,
+    oneImport,
+    exports,
+    me,
+    admin,
+  ]),
   basepath: '/console',
   parseSearch: readSearch,
   stringifySearch: writeSearch,

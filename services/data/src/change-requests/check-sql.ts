@@ -65,7 +65,7 @@ export function checkSql(
   return {
     statement: {
       text:
-        // Found once: a plan for few operations would ask all questions anew for each of many.
+        // Found once: a plan for few operations would ask all questions again for each of many.
         `with ${relations.join(', ')}, found as materialized (select * from (${foundSql(questions)}) f where f.place = any(${some}))` +
         ` select f.place, f.question, f.other, o.id::text as row from found f join ${ownOperations} o on o.place = f.place` +
         ` union all select 0, 0, 0, null where ${currentSql(table, bind)}`,

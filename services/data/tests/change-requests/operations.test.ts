@@ -55,8 +55,8 @@ describe('operations', () => {
     );
     expect(answer.status).toBe(201);
     expect(answer.body.operations.filter(({ problems }: { problems: unknown[] }) => problems.length > 0)).toEqual([]);
-    // PostgreSQL counts a moment later how often it has looked into the table: some times for each row,
-    // never all rows for each.
+    // PostgreSQL counts a moment later how often it has looked into the table: some times for each
+    // row, never all rows for each.
     const looks = async () => {
       const counted = await net.query('select idx_scan from pg_stat_user_tables where relname = $1', [`t_${table}`]);
       return Number(counted[0]?.idx_scan);

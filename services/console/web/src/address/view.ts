@@ -73,11 +73,12 @@ export function writeSort(orders: readonly SortOrder[]): string | undefined {
   return parts.length > 0 ? parts.join(',') : undefined;
 }
 
-function readText(value: unknown): string | undefined {
+/** A text that is more than spaces. */
+export function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-function readId(value: unknown): number | undefined {
+export function readId(value: unknown): number | undefined {
   const id = Number(value);
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }

@@ -1,12 +1,14 @@
 // The one client of the console. Its calls carry the session's cookie, and a header that no page
 // of another origin can send without being asked for permission first.
 import { AlmanacError, createClient, type Schemas } from '@almanac/client';
+import { fetchWithPassword } from './password-again.ts';
 
 export { AlmanacError, type Schemas };
 
 export const client = createClient({
   baseUrl: '/console',
   headers: { 'X-Almanac-Console': '1' },
+  fetch: fetchWithPassword,
   retries: 2,
   timeoutMs: 60_000,
 });

@@ -50,6 +50,18 @@ export const peopleQuery = queryOptions({
   staleTime: 5 * minute,
 });
 
+/** The definition of a table, with what the person may do to it and how its rows change. */
+export const tableAccessQuery = (id: number) =>
+  queryOptions({
+    queryKey: ['tables', 'access', id],
+    queryFn: ({ signal }) =>
+      client.get('/table_definitions/{id}', {
+        params: { path: { id: String(id) }, query: { include: 'can' } },
+        signal,
+      }),
+    staleTime: minute,
+  });
+
 export type RowPlace = { tableId: number; id: number };
 
 export const rowQuery = ({ tableId, id }: RowPlace, asOf: string | undefined) =>
@@ -81,24 +93,14 @@ export const referencesQuery = ({ tableId, id }: RowPlace) =>
       }),
   });
 
-export const changeRequestsQuery = (branchId: number) =>
-  queryOptions({
-    queryKey: ['change_requests', branchId],
-    queryFn: ({ signal }) =>
-      client.get('/change_requests', {
-        params: { query: { branch_id: branchId, sort: '-updated_at', per_page: 100 } },
-        signal,
-      }),
-    staleTime: minute / 2,
-  });
-
 export const changeRequestQuery = (id: number) =>
   queryOptions({
     queryKey: ['change_requests', 'one', id],
     queryFn: ({ signal }) => client.get('/change_requests/{id}', { params: { path: { id } }, signal }),
   });
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+/** The items of all pages of a list. */
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
   for await (const item of items) found.push(item);
   return found;

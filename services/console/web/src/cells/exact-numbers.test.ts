@@ -26,6 +26,13 @@ describe('exact numbers', () => {
     expect(readNumber('1 234', english)).toBe('1234');
   });
 
+  it('are never read as a hundred times as much: thousands are set off by three digits', () => {
+    expect(readNumber('1234.50', german)).toBe('1234.50');
+    expect(readNumber('1.234', german)).toBe('1234');
+    expect(readNumber('12.34', german)).toBe('12.34');
+    expect(readNumber('1234,50', english)).toBeNull();
+  });
+
   it('are refused when they are none', () => {
     for (const typed of ['', 'abc', '1e5', '1,2.3,4.5', '--1']) expect(readNumber(typed, english)).toBeNull();
   });

@@ -21,11 +21,23 @@ export function layOutNumber(text: string, { group, decimal }: NumberSigns): str
 
 /**
  * A typed number as the API takes it, with all its digits: `1.234,50` becomes `1234.50` where
- * thousands are set off by dots. Null for what is no number.
+ * thousands are set off by dots. What no thousands are set off in is read as programs write it:
+ * `1234.50` is never a hundred times as much. Null for what is no number.
  */
-export function readNumber(typed: string, { group, decimal }: NumberSigns): string | null {
+export function readNumber(typed: string, signs: NumberSigns): string | null {
   const bare = typed.trim().replaceAll(' ', '').replaceAll('\u00a0', '').replaceAll('\u202f', '');
-  const grouped = group.trim() === '' ? bare : bare.replaceAll(group, '');
-  const text = decimal === '.' ? grouped : grouped.replace(decimal, '.');
-  return plain.test(text) ? text : null;
+  const group = signs.group.trim();
+  const [whole = '', ...fractions] = bare.split(signs.decimal);
+  if (fractions.length <= 1 && (isGrouped(whole, group) || /^-?\d+$/.test(whole))) {
+    const text = [group === '' ? whole : whole.replaceAll(group, ''), ...fractions].join('.');
+    if (plain.test(text)) return text;
+  }
+  return plain.test(bare) ? bare : null;
+}
+
+/** Whether all digits but the first ones stand in groups of three. */
+function isGrouped(whole: string, group: string): boolean {
+  if (group === '') return false;
+  const [first = '', ...rest] = whole.split(group);
+  return /^-?\d{1,3}$/.test(first) && rest.every((digits) => /^\d{3}$/.test(digits));
 }

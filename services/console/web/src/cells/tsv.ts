@@ -23,3 +23,46 @@ function writeCell(text: string): string {
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\n', '<br>');
 }
+
+/**
+ * The cells of a text that a spreadsheet put on the clipboard. Quoted cells may have tabs, line
+ * breaks and doubled quotes; a quote within a cell that begins without one is a plain character.
+ * The line break at the end is not a row.
+ */
+export function readTsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const cell = text[at] === '"' ? readQuoted(text, at) : readPlain(text, at);
+    row.push(cell.text);
+    at = cell.end;
+    if (text[at] === '\t') {
+      at += 1;
+      if (at === text.length) row.push('');
+      continue;
+    }
+    at += text.startsWith('\r\n', at) ? 2 : 1;
+    rows.push(row);
+    row = [];
+  }
+  if (row.length > 0) rows.push(row);
+  return rows;
+}
+
+type ReadCell = { text: string; end: number };
+
+function readPlain(text: string, start: number): ReadCell {
+  let end = start;
+  while (end < text.length && !'\t\r\n'.includes(text[end] as string)) end += 1;
+  return { text: text.slice(start, end), end };
+}
+
+// What begins with a quote and has no end of one is taken as it is: a person typed the quote.
+function readQuoted(text: string, start: number): ReadCell {
+  const quoted = /"((?:[^"]|"")*)"(?=[\t\r\n]|$)/y;
+  quoted.lastIndex = start;
+  const found = quoted.exec(text);
+  if (!found) return readPlain(text, start);
+  return { text: (found[1] as string).replaceAll('""', '"'), end: quoted.lastIndex };
+}

@@ -4,6 +4,7 @@ import { Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import styles from './frame.module.css';
 import { Help } from './help.tsx';
+import { PasswordDialog } from './password-dialog.tsx';
 import { Rail } from './rail.tsx';
 import { type Act, useShortcuts } from './shortcuts.ts';
 import { TopBar } from './top-bar.tsx';
@@ -39,6 +40,7 @@ export function Frame() {
         </Suspense>
       )}
       {opened === 'help' && <Help onClose={close} />}
+      <PasswordDialog />
     </div>
   );
 }

@@ -11,11 +11,11 @@ import { SearchField } from 'react-aria-components/SearchField';
 import { useOfBranch } from '../address/use-branch.ts';
 import { tablesQuery } from '../api/queries.ts';
 import { ModalDialog } from '../parts/modal-dialog.tsx';
+import { chooseTheme } from '../styles/theme.ts';
 import { recentFirst } from '../tables/recent-tables.ts';
 import styles from './palette.module.css';
 import { type Entry, matchEntries } from './palette-matching.ts';
 import type { Act } from './shortcuts.ts';
-import { chooseTheme } from './theme.ts';
 
 type Item = Entry & { icon: ReactNode; run: () => void };
 

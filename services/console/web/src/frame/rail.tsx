@@ -1,6 +1,8 @@
 import { useLingui } from '@lingui/react/macro';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { CircleHelp, GitPullRequestArrow, House, Search, Table2 } from 'lucide-react';
+import { CircleHelp, FileDown, FileUp, GitPullRequestArrow, House, Search, Settings, Table2 } from 'lucide-react';
+import { meQuery } from '../api/queries.ts';
 import styles from './frame.module.css';
 
 type RailProps = { onSearch: () => void; onHelp: () => void };
@@ -8,6 +10,7 @@ type RailProps = { onSearch: () => void; onHelp: () => void };
 /** The parts of the console: at the side, and at the foot of a phone. */
 export function Rail({ onSearch, onHelp }: RailProps) {
   const { t } = useLingui();
+  const { data: me } = useQuery(meQuery);
   const name = (text: string) => <span className={styles.railName}>{text}</span>;
   return (
     <nav className={styles.rail} aria-label={t`Parts of the console`}>
@@ -23,6 +26,20 @@ export function Rail({ onSearch, onHelp }: RailProps) {
         <GitPullRequestArrow size={18} aria-hidden />
         {name(t`Requests`)}
       </Link>
+      <Link to="/imports" activeOptions={{ includeSearch: false }} title={t`Imports`}>
+        <FileUp size={18} aria-hidden />
+        {name(t`Imports`)}
+      </Link>
+      <Link to="/exports" activeOptions={{ includeSearch: false }} title={t`Exports`}>
+        <FileDown size={18} aria-hidden />
+        {name(t`Exports`)}
+      </Link>
+      {me && (
+        <Link to="/admin" activeOptions={{ includeSearch: false }} title={t`Admin`}>
+          <Settings size={18} aria-hidden />
+          {name(t`Admin`)}
+        </Link>
+      )}
       <button type="button" className={`${styles.railButton} ${styles.phoneOnly}`} onClick={onSearch}>
         <Search size={18} aria-hidden />
         {name(t`Search`)}

@@ -3,6 +3,7 @@ import type { ColDef, ICellRendererParams, ValueGetterParams } from 'ag-grid-com
 import type { Column, Row } from '../api/queries.ts';
 import { type CellFormats, cellText, isNumeric, validValues } from '../cells/cell-text.ts';
 import { readNumber } from '../cells/exact-numbers.ts';
+import { type EditorSettings, editedColumn, isChosen } from './editing.ts';
 import { type OfferedValues, SetFilter, type SetFilterTexts } from './set-filter.ts';
 
 export type ColumnSettings = {
@@ -12,6 +13,7 @@ export type ColumnSettings = {
   booleans: { yes: string; no: string };
   changedName: string;
   requiredName: string;
+  editors: EditorSettings;
 };
 
 const changedColumn = 'svc_updated_at';
@@ -37,7 +39,9 @@ export function gridColumns(columns: readonly Column[], settings: ColumnSettings
 
 /** When a row was changed last: every table has it, and can be filtered and sorted by it. */
 function changed({ formats, changedName }: ColumnSettings): ColDef<Row> {
-  const text = (row: Row | undefined) => (row ? formats.instant.format(Date.parse(row.svc_updated_at)) : '');
+  // A row that is new has not been changed by anybody.
+  const text = (row: Row | undefined) =>
+    row?.svc_updated_at ? formats.instant.format(Date.parse(row.svc_updated_at)) : '';
   return {
     colId: changedColumn,
     headerName: changedName,
@@ -53,26 +57,32 @@ function changed({ formats, changedName }: ColumnSettings): ColDef<Row> {
 }
 
 function gridColumn(column: Column, settings: ColumnSettings): ColDef<Row> {
-  const text = (row: Row | undefined) => (row ? cellText(row, column, settings.formats) : '');
+  const { look } = settings.editors;
+  const text = (row: Row | undefined) => (row ? cellText(look.shown(row), column, settings.formats) : '');
+  const tip = (row: Row | undefined) => (row && look.problem(row, column.name)) ?? longText(text(row));
   return {
     colId: column.name,
     headerName: column.name,
     headerTooltip: describe(column, settings.requiredName),
     cellDataType: false,
-    valueGetter: ({ data }: ValueGetterParams<Row>) => data?.[column.name],
+    valueGetter: ({ data }: ValueGetterParams<Row>) => data && look.shown(data)[column.name],
     valueFormatter: ({ data }) => text(data),
-    tooltipValueGetter: ({ data }) => (text(data).length > 20 ? text(data) : undefined),
+    tooltipValueGetter: ({ data }) => tip(data),
     sortable: true,
     resizable: true,
     width: widths[column.data_type] ?? (isNumeric(column) ? 140 : 190),
     pinned: column.is_primary_key ? 'left' : null,
     cellClass: cellClass(column),
     headerClass: rightAligned(column) ? 'ag-right-aligned-header' : '',
-    ...(column.data_type === 'boolean' && { cellRenderer: booleanCell(column, settings.booleans) }),
-    ...(validValues(column).length > 0 && { cellRenderer: pillCell(column) }),
+    ...(column.data_type === 'boolean' && { cellRenderer: booleanCell(settings.booleans) }),
+    ...(validValues(column).length > 0 && { cellRenderer: pillCell }),
     ...filterOf(column, settings),
+    ...editedColumn(column, settings.editors),
   };
 }
+
+// Short texts are seen in full.
+const longText = (text: string) => (text.length > 20 ? text : undefined);
 
 /** What a column holds: `decimal(10,2) · required`. */
 function describe(column: Column, requiredName: string): string {
@@ -94,10 +104,8 @@ function cellClass(column: Column): string[] {
 }
 
 function filterOf(column: Column, settings: ColumnSettings): Pick<ColDef<Row>, 'filter' | 'filterParams'> {
-  const offered =
-    column.data_type === 'boolean' || column.foreign_key_table_id !== null || validValues(column).length > 0;
   const { offer, setFilterTexts: texts } = settings;
-  if (offered) return { filter: SetFilter, filterParams: { offer, texts } };
+  if (isChosen(column)) return { filter: SetFilter, filterParams: { offer, texts } };
   const buttons = { buttons: ['reset'], maxNumConditions: 4 };
   if (column.data_type === 'bigint') return { filter: 'agBigIntColumnFilter', filterParams: buttons };
   if (isNumeric(column)) return { filter: 'agNumberColumnFilter', filterParams: { ...buttons, ...exact(settings) } };
@@ -117,9 +125,8 @@ function exact({ formats: { signs } }: ColumnSettings) {
 }
 
 // Elements, not HTML text: values are never parsed, and Trusted Types refuse such text.
-function booleanCell(column: Column, { yes, no }: ColumnSettings['booleans']) {
-  return ({ data }: ICellRendererParams<Row>) => {
-    const value = data?.[column.name];
+function booleanCell({ yes, no }: ColumnSettings['booleans']) {
+  return ({ value }: ICellRendererParams<Row>) => {
     const cell = document.createElement('span');
     if (typeof value !== 'boolean') return cell;
     cell.className = value ? 'cell-yes' : 'cell-no';
@@ -130,13 +137,10 @@ function booleanCell(column: Column, { yes, no }: ColumnSettings['booleans']) {
   };
 }
 
-function pillCell(column: Column) {
-  return ({ data }: ICellRendererParams<Row>) => {
-    const value = data?.[column.name];
-    const cell = document.createElement('span');
-    if (value === null || value === undefined) return cell;
-    cell.className = 'cell-pill';
-    cell.textContent = String(value);
-    return cell;
-  };
+function pillCell({ value }: ICellRendererParams<Row>): HTMLElement {
+  const cell = document.createElement('span');
+  if (value === null || value === undefined) return cell;
+  cell.className = 'cell-pill';
+  cell.textContent = String(value);
+  return cell;
 }

@@ -5,10 +5,24 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { Filters, SortOrder } from '../address/view.ts';
 import type { Row } from '../api/queries.ts';
 import { copiedCells, copyInto } from './copy-rows.ts';
+import { editingOptions } from './editing.ts';
+import type { EditedValue } from './editors/edited-value.ts';
 import './grid.css';
 import { gridTheme } from './grid-theme.ts';
 import { registerGridModules } from './modules.ts';
 import { createRowSource, type RowQuery } from './row-source.ts';
+
+/** A cell: its column, and its row by its place in the view; one of the new rows is `isNew`. */
+export type GridPlace = { column: string; row: number; isNew: boolean };
+
+/** What a page does to the grid beside its properties. */
+export type GridHandle = {
+  /** Shows rows as they are now, where they are loaded. */
+  write: (rows: Iterable<Row>) => void;
+  /** Loads the rows in view again; focus and place stay. */
+  reload: () => void;
+  clearSelection: () => void;
+};
 
 export type GridProps = {
   label: string;
@@ -25,12 +39,25 @@ export type GridProps = {
   onFocusRow: (id: number) => void;
   onLoaded: (rowCount: number) => void;
   onFailed: (error: unknown) => void;
+  onReady: (handle: GridHandle) => void;
+  /** New rows, which stand above all others. */
+  newRows: readonly Row[];
+  /** One of the new rows, to begin with as soon as it is there. */
+  enteredRow: number | undefined;
+  /** Another object whenever cells look different. */
+  look: object;
+  /** Values are entered or cleared. */
+  onEnter: (row: Row, column: string, entered: EditedValue) => void;
+  onPaste: (text: string, place: GridPlace, columns: string[]) => void;
+  onDelete: (rows: Row[]) => void;
+  onSelect: (rows: Row[]) => void;
+  onFocusCell: (cell: { row: Row; column: string } | undefined) => void;
 };
 
 registerGridModules();
 
 /** The rows of a table: a window of them at a time, however many there are. */
-export function Grid({ query, filters, sort, columns, openRow, ...props }: GridProps) {
+export function Grid({ query, filters, sort, columns, openRow, newRows, enteredRow, look, ...props }: GridProps) {
   const container = useRef<HTMLDivElement>(null);
   const [api, setApi] = useState<GridApi<Row>>();
   const openRowNow = useRef(openRow);
@@ -40,6 +67,11 @@ export function Grid({ query, filters, sort, columns, openRow, ...props }: GridP
   const onFocusRow = useEffectEvent((id: number) => props.onFocusRow(id));
   const onLoaded = useEffectEvent((rowCount: number) => props.onLoaded(rowCount));
   const onFailed = useEffectEvent((error: unknown) => props.onFailed(error));
+  const onReady = useEffectEvent((handle: GridHandle) => props.onReady(handle));
+  const onEnter = useEffectEvent((...entered: Parameters<GridProps['onEnter']>) => props.onEnter(...entered));
+  const onDelete = useEffectEvent((rows: Row[]) => props.onDelete(rows));
+  const onSelect = useEffectEvent((rows: Row[]) => props.onSelect(rows));
+  const onFocusCell = useEffectEvent((cell: Parameters<GridProps['onFocusCell']>[0]) => props.onFocusCell(cell));
   const textsNow = useEffectEvent(() => props.texts);
 
   useEffect(() => {
@@ -55,14 +87,37 @@ export function Grid({ query, filters, sort, columns, openRow, ...props }: GridP
       onSortChanged: ({ api, source }) => {
         if (source !== 'api') onView(viewOf(api));
       },
-      onCellDoubleClicked: ({ data }) => data && onOpen(data.svc_sk),
-      onCellFocused: ({ api, rowIndex }) => {
-        const row = rowIndex === null ? undefined : api.getDisplayedRowAtIndex(rowIndex)?.data;
-        if (row) onFocusRow(row.svc_sk);
+      onCellDoubleClicked: ({ data, node, column }) => {
+        if (data && !column.isCellEditable(node)) onOpen(data.svc_sk);
       },
-      onCellKeyDown: ({ data, event }) => {
-        if (data && event instanceof KeyboardEvent && event.key === 'Enter' && !event.ctrlKey) onOpen(data.svc_sk);
+      onCellFocused: ({ api, rowIndex, rowPinned, column }) => {
+        const node = rowIndex === null ? undefined : rowAt(api, rowIndex, rowPinned === 'top');
+        const name = typeof column === 'object' ? column?.getColId() : column;
+        onFocusCell(node?.data && name ? { row: node.data, column: name } : undefined);
+        if (node?.data && !rowPinned) onFocusRow(node.data.svc_sk);
       },
+      onCellEditRequest: ({ data, column, newValue }) => onEnter(data, column.getColId(), newValue as EditedValue),
+      onSelectionChanged: ({ api }) => onSelect(api.getSelectedRows()),
+      onCellKeyDown: (cell) => {
+        const { api, data, node, event } = cell;
+        if (!data || !('column' in cell) || !(event instanceof KeyboardEvent)) return;
+        if (event.target instanceof HTMLInputElement) return;
+        const { column } = cell;
+        const isEditable = column.isCellEditable(node);
+        const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
+        if (key === 'Enter' && !ctrlKey && (altKey || !isEditable)) onOpen(data.svc_sk);
+        if (key !== 'Delete' && key !== 'Backspace') return;
+        const selected = api.getSelectedRows();
+        if ((ctrlKey || metaKey) && shiftKey) onDelete(selected.length > 0 ? selected : [data]);
+        else if (isEditable) onEnter(data, column.getColId(), { value: null, label: undefined });
+      },
+    });
+    onReady({
+      write: (rows) => {
+        for (const row of rows) made.getRowNode(String(row.svc_sk))?.setData(row);
+      },
+      reload: () => made.refreshInfiniteCache(),
+      clearSelection: () => made.deselectAll(),
     });
     setApi(made);
     return () => made.destroy();
@@ -84,6 +139,19 @@ export function Grid({ query, filters, sort, columns, openRow, ...props }: GridP
     if (api && !api.isDestroyed()) api.redrawRows();
   }, [api, openRow]);
 
+  useEffect(() => {
+    if (api && !api.isDestroyed()) api.setGridOption('pinnedTopRowData', [...newRows]);
+  }, [api, newRows]);
+
+  useEffect(() => {
+    if (api && !api.isDestroyed() && enteredRow !== undefined) enterRow(api, enteredRow);
+  }, [api, enteredRow]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: cells look different with another look.
+  useEffect(() => {
+    if (api && !api.isDestroyed()) api.refreshCells({ force: true });
+  }, [api, look]);
+
   return (
     <section
       ref={container}
@@ -91,6 +159,14 @@ export function Grid({ query, filters, sort, columns, openRow, ...props }: GridP
       style={{ height: '100%' }}
       onCopy={({ nativeEvent, target }) => {
         if (api && !(target instanceof HTMLInputElement)) copyInto(nativeEvent, copiedCells(api));
+      }}
+      onPaste={(event) => {
+        const cell = api?.getFocusedCell();
+        if (!api || !cell || event.target instanceof HTMLInputElement) return;
+        event.preventDefault();
+        const place = { column: cell.column.getColId(), row: cell.rowIndex, isNew: cell.rowPinned === 'top' };
+        const columns = api.getAllDisplayedColumns().map((column) => column.getColId());
+        props.onPaste(event.clipboardData.getData('text/plain'), place, columns);
       }}
     />
   );
@@ -109,10 +185,22 @@ const fixedOptions: GridOptions<Row> = {
   multiSortKey: 'ctrl',
   rowSelection: { mode: 'multiRow', headerCheckbox: false, enableClickSelection: false },
   tooltipShowDelay: 600,
-  // Tab leaves the grid: its cells are reached by arrows.
-  tabToNextCell: () => false,
-  tabToNextHeader: () => false,
+  ...editingOptions,
 };
+
+function rowAt(api: GridApi<Row>, place: number, isNew: boolean) {
+  return isNew ? api.getPinnedTopRow(place) : api.getDisplayedRowAtIndex(place);
+}
+
+/** Begins to edit the first cell of a new row. */
+function enterRow(api: GridApi<Row>, id: number): void {
+  for (let place = 0; place < api.getPinnedTopRowCount(); place += 1) {
+    const node = api.getPinnedTopRow(place);
+    if (!node || node.data?.svc_sk !== id) continue;
+    const colKey = api.getAllDisplayedColumns().find((column) => column.isCellEditable(node));
+    if (colKey) api.startEditingCell({ rowIndex: place, rowPinned: 'top', colKey });
+  }
+}
 
 function applyView(api: GridApi<Row>, filters: Filters, sort: readonly SortOrder[]): void {
   const now = viewOf(api);

@@ -19,7 +19,7 @@ export type RowWindow = { filters: Filters; sort: readonly SortOrder[]; start: n
 export async function fetchRows(
   { tableId, q, asOf }: RowQuery,
   { filters, sort, start, end }: RowWindow,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<{ rows: Row[]; rowCount: number }> {
   const { rows, rowCount } = await client.post('/table_data/grid', {
     body: {
@@ -32,7 +32,7 @@ export async function fetchRows(
       ...(q && { q }),
       ...(asOf && { as_of: asOf }),
     },
-    signal,
+    ...(signal && { signal }),
   });
   return { rows: rows as Row[], rowCount };
 }

@@ -1,4 +1,5 @@
-// A button that opens a menu of choices, in groups that each have one chosen.
+// A button that opens a menu of choices, in groups that each have one chosen, and of actions.
+import { useLingui } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
 import { Header } from 'react-aria-components/Header';
 import { Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
@@ -15,9 +16,19 @@ export type ChoiceGroup = {
   onChoose: (id: string) => void;
 };
 
-type ChoiceMenuProps = { label: string; children: ReactNode; groups: ChoiceGroup[] };
+/** An item that does something at once. */
+export type MenuAction = { id: string; name: string; icon?: ReactNode; onAct: () => void };
 
-export function ChoiceMenu({ label, children, groups }: ChoiceMenuProps) {
+type ChoiceMenuProps = {
+  label: string;
+  children: ReactNode;
+  groups: ChoiceGroup[];
+  /** Below the groups. */
+  actions?: MenuAction[];
+};
+
+export function ChoiceMenu({ label, children, groups, actions = [] }: ChoiceMenuProps) {
+  const { t } = useLingui();
   return (
     <MenuTrigger>
       <Button kind="quiet" aria-label={label}>
@@ -46,6 +57,16 @@ export function ChoiceMenu({ label, children, groups }: ChoiceMenuProps) {
               ))}
             </MenuSection>
           ))}
+          {actions.length > 0 && (
+            <MenuSection className={styles.actions as string} aria-label={t`Actions`}>
+              {actions.map(({ id, name, icon, onAct }) => (
+                <MenuItem key={id} id={`action:${id}`} onAction={onAct} className={styles.item as string}>
+                  {icon}
+                  {name}
+                </MenuItem>
+              ))}
+            </MenuSection>
+          )}
         </Menu>
       </Popover>
     </MenuTrigger>

@@ -11,16 +11,19 @@ type ModalDialogProps = {
   label: string;
   onClose: () => void /** Without a head, the content has its own. */;
   bare?: boolean;
+  /** Stays until it is closed with a button: what it shows is not shown again. */
+  isKept?: boolean;
   children: ReactNode;
 };
 
 /** A dialog over the page; Escape and a press beside it close it. */
-export function ModalDialog({ label, onClose, bare = false, children }: ModalDialogProps) {
+export function ModalDialog({ label, onClose, bare = false, isKept = false, children }: ModalDialogProps) {
   const { t } = useLingui();
   return (
     <ModalOverlay
       isOpen
-      isDismissable
+      isDismissable={!isKept}
+      isKeyboardDismissDisabled={isKept}
       onOpenChange={(isOpen) => !isOpen && onClose()}
       className={styles.overlay as string}
     >

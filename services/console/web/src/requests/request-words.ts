@@ -5,7 +5,7 @@ import styles from '../parts/page.module.css';
 type Status = Schemas['ChangeRequest']['status'];
 type Operation = Schemas['ChangeOperation'];
 
-/** The words and colours of states, kinds and decisions. */
+/** The words and colours of states, kinds and decisions, and of the steps that are taken. */
 export function useRequestWords() {
   const { t } = useLingui();
   return {
@@ -32,5 +32,19 @@ export function useRequestWords() {
       rejected: { name: t`rejected`, style: styles.bad },
       returned: { name: t`returned`, style: styles.warn },
     } satisfies Record<Operation['decision'], { name: string; style: string | undefined }>,
+    step: {
+      create: t`created`,
+      send_request: t`sent for review`,
+      withdraw: t`withdrawn`,
+      request_changes: t`changes requested`,
+      approve: t`approved`,
+      approve_and_apply: t`approved, and applying begun`,
+      reject: t`rejected`,
+      cancel: t`cancelled`,
+      apply: t`applying begun`,
+      succeed: t`applied`,
+      refuse: t`not applied: refused`,
+      fail: t`applying failed`,
+    } as Record<string, string>,
   };
 }

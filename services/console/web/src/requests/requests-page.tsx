@@ -1,92 +1,131 @@
-// The change requests of the branch, those changed last first.
+// The change requests: those that wait for this person, their own, and all of the branch.
 import { Trans, useLingui } from '@lingui/react/macro';
-import { Link } from '@tanstack/react-router';
-import { GitPullRequestArrow } from 'lucide-react';
-import { useState } from 'react';
-import { useOfBranch } from '../address/use-branch.ts';
-import type { Schemas } from '../api/client.ts';
-import { changeRequestsQuery } from '../api/queries.ts';
-import { Button } from '../parts/button.tsx';
-import styles from '../parts/page.module.css';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { useBranch } from '../address/use-branch.ts';
+import { inboxQuery, meQuery } from '../api/queries.ts';
 import { Page } from '../parts/page.tsx';
-import { Person } from '../parts/person.tsx';
 import { SearchBox } from '../parts/search-box.tsx';
-import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx';
-import { Time } from '../parts/time.tsx';
+import { ErrorState, Skeleton } from '../parts/states.tsx';
+import styles from './list/list.module.css';
+import { RequestList } from './list/request-list.tsx';
+import { type RequestsView, statuses } from './list/requests-view.ts';
+import { ToReview } from './list/to-review.tsx';
 import { useRequestWords } from './request-words.ts';
 
-type ChangeRequest = Schemas['ChangeRequest'];
+// Long enough for a word; the server searches once one has stopped typing.
+const typingMs = 300;
 
 export function RequestsPage() {
   const { t } = useLingui();
-  const [typed, setTyped] = useState('');
-  const { branch, data, error, retry } = useOfBranch(changeRequestsQuery);
-  const found = data?.data.filter((request) => request.title.toLowerCase().includes(typed.trim().toLowerCase()));
+  const view = useSearch({ from: '/requests' });
+  const navigate = useNavigate({ from: '/requests' });
+  const change = (part: RequestsView, replace = false) =>
+    void navigate({ to: '.', search: (search) => ({ ...search, page: undefined, ...part }), replace });
   return (
     <Page
       title={t`Change requests`}
-      note={branch && <Trans>of the branch {branch.name}</Trans>}
-      actions={<SearchBox label={t`Filter requests`} value={typed} onChange={setTyped} />}
+      note={<Scoped view={view} />}
+      actions={<RequestSearch value={view.q ?? ''} onChange={(q) => change({ q: q.trim() || undefined }, true)} />}
     >
-      {error ? (
-        <ErrorState error={error} onRetry={retry} />
-      ) : !found ? (
-        <Skeleton lines={8} />
-      ) : found.length > 0 ? (
-        <ul className={styles.list}>
-          {found.map((request) => (
-            <li key={request.id}>
-              <RequestLine request={request} />
-            </li>
-          ))}
-        </ul>
-      ) : data?.data.length ? (
-        <EmptyState
-          title={<Trans>No request matches “{typed}”</Trans>}
-          action={
-            <Button onPress={() => setTyped('')}>
-              <Trans>Show all requests</Trans>
-            </Button>
-          }
-        />
-      ) : (
-        <EmptyState title={<Trans>No change has been requested here</Trans>}>
-          <Trans>A change request proposes changes to rows, and others approve them before they are applied.</Trans>
-        </EmptyState>
-      )}
+      <Tabs view={view} onStatus={(status) => change({ status })} />
+      <Listed view={view} onClear={() => change({ q: undefined, status: undefined })} />
     </Page>
   );
 }
 
-function RequestLine({ request }: { request: ChangeRequest }) {
-  const { status } = useRequestWords();
-  const { name, style } = status[request.status];
+/** Which requests these are. */
+function Scoped({ view: { tab } }: { view: RequestsView }) {
+  const { branch } = useBranch();
+  if (tab === 'all') return branch && <Trans>of the branch {branch.name}</Trans>;
+  return tab === 'mine' ? <Trans>by you, on all branches</Trans> : <Trans>that wait for you, on all branches</Trans>;
+}
+
+type TabsProps = { view: RequestsView; onStatus: (status: RequestsView['status']) => void };
+
+function Tabs({ view, onStatus }: TabsProps) {
+  const { t } = useLingui();
+  const words = useRequestWords();
+  const { data: inbox } = useQuery(inboxQuery);
+  const waiting = inbox?.data.filter(({ reason }) => reason === 'approval').length ?? 0;
+  const tabs: [RequestsView['tab'], string][] = [
+    [undefined, t`To review`],
+    ['mine', t`Mine`],
+    ['all', t`All`],
+  ];
   return (
-    <Link to="/requests/$id" params={{ id: String(request.id) }} className={styles.line}>
-      <GitPullRequestArrow size={18} aria-hidden />
-      <span className={styles.text}>
-        <span className={styles.name}>{request.title}</span> <span className={`${styles.pill} ${style}`}>{name}</span>
-        <span className={styles.note}>
-          #{request.id} · <Person id={request.created_by} />
-          {request.table_definitions.map((table) => ` · ${table.name} ${countsOf(table)}`)}
-        </span>
-      </span>
-      <span className={styles.end}>
-        <Time instant={request.updated_at} />
-      </span>
-    </Link>
+    <nav className={styles.tabs} aria-label={t`Which requests`}>
+      {tabs.map(([tab, name]) => (
+        <Link
+          key={name}
+          to="/requests"
+          search={({ branch, q }) => ({ branch, q, tab })}
+          // Of the whole address: else the tab without a name would be a part of every other.
+          activeOptions={{ exact: true }}
+          activeProps={{}}
+          aria-current={tab === view.tab ? 'true' : undefined}
+        >
+          {name}
+          {tab === undefined && waiting > 0 && <span className={styles.count}>{waiting}</span>}
+        </Link>
+      ))}
+      {view.tab && (
+        <label className={styles.status}>
+          <Trans>State</Trans>
+          <select
+            value={view.status ?? ''}
+            onChange={({ target }) => onStatus(statuses.find((status) => status === target.value))}
+          >
+            <option value="">{t`all`}</option>
+            {statuses.map((status) => (
+              <option key={status} value={status}>
+                {words.status[status].name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </nav>
   );
 }
 
-/** `+12 ~340 −2`: what a request does to a table. */
-export function countsOf({ created, updated, deleted }: Schemas['ChangeRequestTable']): string {
-  const counts: [string, number][] = [
-    ['+', created],
-    ['~', updated],
-    ['−', deleted],
-  ];
-  return counts
-    .filter(([, count]) => count > 0)
-    .map(([sign, count]) => `${sign}${count}`)
-    .join(' ');
+function Listed({ view, onClear }: { view: RequestsView; onClear: () => void }) {
+  const { branch, error: branchError, retry } = useBranch();
+  const { data: me, error: meError, refetch } = useQuery(meQuery);
+  if (view.tab === undefined) return <ToReview q={view.q} onClear={onClear} />;
+  if (view.tab === 'mine') {
+    if (meError) return <ErrorState error={meError} onRetry={() => void refetch()} />;
+    return me?.user ? (
+      <RequestList scope={{ created_by: me.user.id }} view={view} onClear={onClear} />
+    ) : (
+      <Skeleton lines={8} />
+    );
+  }
+  if (branchError) return <ErrorState error={branchError} onRetry={retry} />;
+  return branch ? (
+    <RequestList scope={{ branch_id: branch.id }} view={view} onClear={onClear} />
+  ) : (
+    <Skeleton lines={8} />
+  );
+}
+
+/** The search shows at once what is typed; the address follows when the typing rests. */
+function RequestSearch({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const { t } = useLingui();
+  const [typed, setTyped] = useState(value);
+  const [known, setKnown] = useState(value);
+  // The address has changed beside this field: by a link, or by clearing the search.
+  if (value !== known) {
+    setKnown(value);
+    if (value !== typed.trim()) setTyped(value);
+  }
+  const onRest = useEffectEvent((text: string) => {
+    if (text.trim() !== value) onChange(text);
+  });
+  useEffect(() => {
+    const rest = setTimeout(() => onRest(typed), typingMs);
+    return () => clearTimeout(rest);
+  }, [typed]);
+  return <SearchBox label={t`Search requests`} value={typed} onChange={setTyped} />;
 }

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useMemo } from 'react';
 import type { Column, Row, Table } from '../api/queries.ts';
 import { type CellFormats, cellFormats, cellText } from '../cells/cell-text.ts';
+import { type Edits, type RowEdit, shownRow } from '../edits/edits.ts';
 import { fetchRows, type RowQuery } from '../grid/row-source.ts';
 import { localeOf } from '../language/language.ts';
 import { Button } from '../parts/button.tsx';
@@ -15,6 +16,8 @@ type RowCardsProps = {
   table: Table;
   query: RowQuery;
   view: ShownView;
+  /** The rows are shown with them. */
+  edits: Edits;
   onOpen: (id: number) => void;
   onLoaded: (rowCount: number) => void;
   onFailed: (error: unknown) => void;
@@ -23,7 +26,7 @@ type RowCardsProps = {
 const pageRows = 50;
 const shownColumns = 4;
 
-export function RowCards({ table, query, view, onOpen, onLoaded, onFailed }: RowCardsProps) {
+export function RowCards({ table, query, view, edits, onOpen, onLoaded, onFailed }: RowCardsProps) {
   const { i18n } = useLingui();
   const formats = useMemo(() => cellFormats(localeOf(i18n.locale)), [i18n.locale]);
   const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage } = useRowPages(query, view);
@@ -48,7 +51,14 @@ export function RowCards({ table, query, view, onOpen, onLoaded, onFailed }: Row
       {data.pages
         .flatMap(({ rows }) => rows)
         .map((row) => (
-          <Card key={row.svc_sk} row={row} columns={columns} formats={formats} onOpen={onOpen} />
+          <Card
+            key={row.svc_sk}
+            row={row}
+            edit={edits.get(row.svc_sk)}
+            columns={columns}
+            formats={formats}
+            onOpen={onOpen}
+          />
         ))}
       {hasNextPage && (
         <Button isDisabled={isFetchingNextPage} onPress={() => void fetchNextPage()}>
@@ -69,15 +79,22 @@ function useRowPages(query: RowQuery, { filters, sort }: ShownView) {
   });
 }
 
-type CardProps = { row: Row; columns: Column[]; formats: CellFormats; onOpen: (id: number) => void };
+type CardProps = {
+  row: Row;
+  edit: RowEdit | undefined;
+  columns: Column[];
+  formats: CellFormats;
+  onOpen: (id: number) => void;
+};
 
-function Card({ row, columns, formats, onOpen }: CardProps) {
+function Card({ row: saved, edit, columns, formats, onOpen }: CardProps) {
+  const row = shownRow(saved, edit);
   const keys = columns.filter(({ is_primary_key }) => is_primary_key);
   const others = columns
     .filter(({ name, is_primary_key }) => !is_primary_key && row[name] !== null)
     .slice(0, shownColumns);
   return (
-    <button type="button" className={styles.card} onClick={() => onOpen(row.svc_sk)}>
+    <button type="button" className={`${styles.card} ${edit ? styles.changed : ''}`} onClick={() => onOpen(row.svc_sk)}>
       <span className={styles.cardKey}>{keys.map((column) => cellText(row, column, formats)).join(' · ')}</span>
       <dl>
         {others.map((column) => (
@@ -87,6 +104,11 @@ function Card({ row, columns, formats, onOpen }: CardProps) {
           </div>
         ))}
       </dl>
+      {edit && (
+        <span className={styles.cardNote}>
+          {edit.kind === 'delete' ? <Trans>to be deleted</Trans> : <Trans>changed, not saved</Trans>}
+        </span>
+      )}
     </button>
   );
 }

@@ -1,9 +1,10 @@
 // A table: finds it by its key on the branch of the address, and shows its rows.
 import { Trans } from '@lingui/react/macro';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useOfBranch } from '../address/use-branch.ts';
-import { type Table, tablesQuery } from '../api/queries.ts';
+import { meQuery, type Table, tablesQuery } from '../api/queries.ts';
 import { useTitle } from '../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx';
 import { keepRecentTable } from '../tables/recent-tables.ts';
@@ -13,8 +14,9 @@ import { TableRows } from './table-rows.tsx';
 export function TablePage() {
   const { key } = useParams({ from: '/t/$key' });
   const { branch, data, error, retry } = useOfBranch(tablesQuery);
+  const { data: me } = useQuery(meQuery);
   if (error) return <ErrorState error={error} onRetry={retry} />;
-  if (!data)
+  if (!data || !me)
     return (
       <div style={{ padding: 16 }}>
         <Skeleton lines={12} />
@@ -35,10 +37,10 @@ export function TablePage() {
       </EmptyState>
     );
   // Another table is another grid: nothing of the one before is kept.
-  return <OpenTable key={table.id} table={table} tables={data} />;
+  return <OpenTable key={table.id} table={table} tables={data} userId={me.user?.id ?? 0} />;
 }
 
-function OpenTable({ table, tables }: { table: Table; tables: Table[] }) {
+function OpenTable({ table, tables, userId }: { table: Table; tables: Table[]; userId: number }) {
   useTitle(table.name);
   useEffect(() => keepRecentTable(table.key), [table.key]);
   return (
@@ -50,7 +52,7 @@ function OpenTable({ table, tables }: { table: Table; tables: Table[] }) {
           {table.description && ` · ${table.description}`}
         </p>
       </div>
-      <TableRows table={table} tables={tables} />
+      <TableRows table={table} tables={tables} userId={userId} />
     </div>
   );
 }

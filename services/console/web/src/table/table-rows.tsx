@@ -1,38 +1,72 @@
-// The rows of a table with what narrows them, how many there are, and the panel of one of them.
-import { Plural, Trans, useLingui } from '@lingui/react/macro';
-import { useMemo, useState } from 'react';
-import type { Table } from '../api/queries.ts';
-import { Grid } from '../grid/grid.tsx';
+// The rows of a table with what narrows and changes them, and the panel of one of them.
+import { useLingui } from '@lingui/react/macro';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useMemo, useRef, useState } from 'react';
+import type { Row, Table } from '../api/queries.ts';
+import { addRows, deleteRows, setCells, shownRow } from '../edits/edits.ts';
+import { usePaste } from '../edits/paste/use-paste.ts';
+import type { Saved } from '../edits/save-edits.ts';
+import { useEditing } from '../edits/use-editing.ts';
+import { ExportDialog } from '../exports/export-dialog.tsx';
+import { Grid, type GridHandle } from '../grid/grid.tsx';
 import { gridTexts } from '../grid/grid-texts.ts';
 import type { RowQuery } from '../grid/row-source.ts';
-import { localeOf } from '../language/language.ts';
-import { Button } from '../parts/button.tsx';
-import { EmptyState, ErrorState } from '../parts/states.tsx';
+import { handFile } from '../imports/wizard/handed-file.ts';
+import { ErrorState } from '../parts/states.tsx';
+import { NoRows } from './no-rows.tsx';
+import { RowPanel } from './row/row-panel.tsx';
 import { RowCards } from './row-cards.tsx';
-import { RowPanel } from './row-panel.tsx';
 import styles from './table.module.css';
+import { TableEdits } from './table-edits.tsx';
 import { TableTools } from './table-tools.tsx';
 import { useGridColumns } from './use-grid-columns.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
 import { useView } from './use-view.ts';
 
-type TableRowsProps = { table: Table; tables: Table[] };
+type TableRowsProps = { table: Table; tables: Table[]; userId: number };
 
-export function TableRows({ table, tables }: TableRowsProps) {
+export function TableRows({ table, tables, userId }: TableRowsProps) {
   const { t, i18n } = useLingui();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
   const { view, change } = useView();
   const [rowCount, setRowCount] = useState<number>();
   const [failure, setFailure] = useState<unknown>();
   const [generation, setGeneration] = useState(0);
+  const [isExporting, setIsExporting] = useState(false);
+  const [selected, setSelected] = useState<Row[]>([]);
+  const [enteredRow, setEnteredRow] = useState<number>();
+  const [cell, setCell] = useState<{ row: Row; column: string }>();
+  const grid = useRef<GridHandle>(null);
   const isNarrow = useIsNarrow();
   const { q, asOf } = view;
-  const query = useMemo<RowQuery>(
-    () => ({ tableId: table.table_definition_id, q, asOf, generation }),
-    [table, q, asOf, generation],
-  );
-  const columns = useGridColumns(table, query, view.filters);
+  const tableId = table.table_definition_id;
+  const query = useMemo<RowQuery>(() => ({ tableId, q, asOf, generation }), [tableId, q, asOf, generation]);
+
+  const onSaved = (saved: Saved | 'undone') => {
+    void queries.invalidateQueries({ queryKey: ['rows', tableId] });
+    if (saved !== 'undone') grid.current?.write(writtenRows(saved));
+    // New and deleted rows move all others.
+    const hasMoved = saved === 'undone' || [...saved.done.values()].some(({ kind }) => kind !== 'update');
+    if (hasMoved) grid.current?.reload();
+    if (hasMoved) grid.current?.clearSelection();
+  };
+  const editing = useEditing({ table, userId, isPast: asOf !== undefined, onSaved });
+  const { edited, look, canEdit } = editing;
+  const columns = useGridColumns(table, tables, look, query, view.filters);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are those of the language.
   const texts = useMemo(gridTexts, [i18n.locale]);
+  const looks = useMemo(
+    () => ({ edits: edited.edits, problems: edited.problems, canEdit }),
+    [edited.edits, edited.problems, canEdit],
+  );
+  const importFile = (file: File) => {
+    handFile(file);
+    void navigate({ to: '/import', search: { table: table.key, step: 'columns' } });
+  };
+  const pasting = usePaste({ table, tables, query, view, edited, look, onLong: importFile });
+
   const load = () => {
     setFailure(undefined);
     setGeneration((before) => before + 1);
@@ -41,17 +75,45 @@ export function TableRows({ table, tables }: TableRowsProps) {
     setRowCount(count);
     setFailure(undefined);
   };
-  const count = rowCount === undefined ? '' : new Intl.NumberFormat(localeOf(i18n.locale)).format(rowCount);
   const isNarrowed = q !== undefined || Object.keys(view.filters).length > 0;
   const open = (row: number | undefined, step: 'kept' | 'replaced' = 'kept') => change({ row }, step);
+  const add = () => {
+    const edits = addRows(edited.edits, [{}]);
+    edited.change(edits);
+    setEnteredRow(Math.min(...edits.keys()));
+  };
+  const remove = (rows: readonly Row[]) => canEdit && edited.change(deleteRows(edited.edits, rows));
 
   return (
     <>
-      <TableTools view={view} onChange={change} onReload={load} />
+      <TableTools
+        view={view}
+        onChange={change}
+        onReload={load}
+        onExport={() => setIsExporting(true)}
+        onAdd={canEdit && !isNarrow ? add : undefined}
+      />
       <div className={styles.body}>
-        <div className={styles.rows}>
+        <section
+          className={styles.rows}
+          aria-label={t`Rows`}
+          onDragOver={(event) => event.preventDefault()}
+          onDrop={(event) => {
+            event.preventDefault();
+            const [file] = event.dataTransfer.files;
+            if (file) importFile(file);
+          }}
+        >
           {isNarrow ? (
-            <RowCards table={table} query={query} view={view} onOpen={open} onLoaded={loaded} onFailed={setFailure} />
+            <RowCards
+              table={table}
+              query={query}
+              view={view}
+              edits={edited.edits}
+              onOpen={open}
+              onLoaded={loaded}
+              onFailed={setFailure}
+            />
           ) : (
             <Grid
               label={t`Rows of ${table.name}`}
@@ -61,9 +123,20 @@ export function TableRows({ table, tables }: TableRowsProps) {
               filters={view.filters}
               sort={view.sort}
               openRow={view.row}
+              newRows={editing.added}
+              enteredRow={enteredRow}
+              look={looks}
+              onReady={(handle) => {
+                grid.current = handle;
+              }}
               onView={(shown) => change(shown, 'replaced')}
-              onOpen={(id) => open(view.row === id ? undefined : id)}
+              onOpen={(id) => id > 0 && open(view.row === id ? undefined : id)}
               onFocusRow={(id) => view.row !== undefined && view.row !== id && open(id, 'replaced')}
+              onFocusCell={setCell}
+              onSelect={setSelected}
+              onEnter={(row, column, entered) => edited.change(setCells(edited.edits, [{ row, column, ...entered }]))}
+              onPaste={(text, place, shown) => canEdit && pasting.paste(text, place, shown)}
+              onDelete={remove}
               onLoaded={loaded}
               onFailed={setFailure}
             />
@@ -73,43 +146,44 @@ export function TableRows({ table, tables }: TableRowsProps) {
               <ErrorState error={failure} onRetry={load} />
             </div>
           )}
-          {rowCount === 0 && failure === undefined && (
+          {rowCount === 0 && failure === undefined && editing.added.length === 0 && (
             <div className={styles.under}>
               <NoRows isNarrowed={isNarrowed} onClear={() => change({ q: undefined, filters: {} })} />
             </div>
           )}
-        </div>
+        </section>
         {view.row !== undefined && (
-          <RowPanel table={table} tables={tables} id={view.row} asOf={asOf} onClose={() => open(undefined)} />
+          <RowPanel
+            table={table}
+            tables={tables}
+            id={view.row}
+            asOf={asOf}
+            editing={editing}
+            onClose={() => open(undefined)}
+          />
         )}
       </div>
-      <div className={styles.status} role="status">
-        {rowCount === undefined ? (
-          <Trans>Loading…</Trans>
-        ) : (
-          <Plural value={rowCount} one={`${count} row`} other={`${count} rows`} />
-        )}
-        {isNarrowed && rowCount !== undefined && <Trans>filtered</Trans>}
-      </div>
+      {isExporting && <ExportDialog table={table} view={view} onClose={() => setIsExporting(false)} />}
+      <TableEdits
+        table={table}
+        rowCount={rowCount}
+        isNarrowed={isNarrowed}
+        isPast={asOf !== undefined}
+        editing={editing}
+        pasting={pasting}
+        selected={selected}
+        onDelete={() => remove(selected)}
+        problem={cell && look.problem(cell.row, cell.column)}
+      />
     </>
   );
 }
 
-function NoRows({ isNarrowed, onClear }: { isNarrowed: boolean; onClear: () => void }) {
-  if (!isNarrowed)
-    return (
-      <EmptyState title={<Trans>This table has no rows yet</Trans>}>
-        <Trans>Rows come by imports and through the API.</Trans>
-      </EmptyState>
-    );
-  return (
-    <EmptyState
-      title={<Trans>No row matches the search and the filters</Trans>}
-      action={
-        <Button onPress={onClear}>
-          <Trans>Clear search and filters</Trans>
-        </Button>
-      }
-    />
-  );
+/** The rows that were written, with what their references show. */
+function writtenRows({ records, done }: Saved): Row[] {
+  return [...records].map(([id, record]) => {
+    const edit = done.get(id);
+    const lookups = edit?.before && shownRow(edit.before, edit).svc_lookups;
+    return lookups ? { ...record, svc_lookups: lookups } : record;
+  });
 }

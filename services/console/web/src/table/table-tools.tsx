@@ -1,11 +1,11 @@
 // Above the rows: the quick search, the filters in force, the instant, and loading again.
-import { useLingui } from '@lingui/react/macro';
-import { RotateCw, X } from 'lucide-react';
+import { Trans, useLingui } from '@lingui/react/macro';
+import { Download, Plus, RotateCw, X } from 'lucide-react';
 import { useEffect, useEffectEvent, useState } from 'react';
+import { useFilterWords } from '../address/filter-words.ts';
 import { Button } from '../parts/button.tsx';
 import { SearchBox } from '../parts/search-box.tsx';
 import { AsOf, PastStrip } from './as-of.tsx';
-import { useFilterWords } from './filter-words.ts';
 import styles from './table.module.css';
 import type { ShownView, ViewChange } from './use-view.ts';
 
@@ -13,12 +13,15 @@ type TableToolsProps = {
   view: ShownView;
   onChange: (part: ViewChange, step?: 'kept' | 'replaced') => void;
   onReload: () => void;
+  /** Adds a row, where one may. */
+  onAdd?: (() => void) | undefined;
+  onExport: () => void;
 };
 
 // Long enough for a word; the server searches once one has stopped typing.
 const typingMs = 300;
 
-export function TableTools({ view, onChange, onReload }: TableToolsProps) {
+export function TableTools({ view, onChange, onReload, onAdd, onExport }: TableToolsProps) {
   const { t } = useLingui();
   const words = useFilterWords();
   const without = (name: string) => Object.fromEntries(Object.entries(view.filters).filter(([key]) => key !== name));
@@ -45,6 +48,16 @@ export function TableTools({ view, onChange, onReload }: TableToolsProps) {
           ))}
         </ul>
         <span className={styles.end} />
+        {onAdd && (
+          <Button onPress={onAdd}>
+            <Plus size={16} aria-hidden />
+            <Trans>New row</Trans>
+          </Button>
+        )}
+        <Button kind="quiet" onPress={onExport}>
+          <Download size={16} aria-hidden />
+          <Trans>Export</Trans>
+        </Button>
         <AsOf asOf={view.asOf} onChange={(asOf) => onChange({ asOf })} />
         <Button kind="quiet" aria-label={t`Load again`} onPress={onReload}>
           <RotateCw size={16} aria-hidden />

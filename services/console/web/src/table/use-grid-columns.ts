@@ -4,7 +4,10 @@ import { useEffect, useMemo, useRef } from 'react';
 import type { Filters } from '../address/view.ts';
 import type { Row, Table } from '../api/queries.ts';
 import { cellFormats } from '../cells/cell-text.ts';
+import { habitsOf } from '../cells/typed-values.ts';
 import { gridColumns } from '../grid/columns.ts';
+import type { EditLook } from '../grid/editing.ts';
+import { offerChoices } from '../grid/offered-choices.ts';
 import { offerValues } from '../grid/offered-values.ts';
 import type { RowQuery } from '../grid/row-source.ts';
 import { localeOf } from '../language/language.ts';
@@ -13,19 +16,26 @@ import { localeOf } from '../language/language.ts';
  * The columns of the grid. They stay the same while the view changes: new columns would close an
  * open filter. What a filter offers is asked with the view of that moment.
  */
-export function useGridColumns(table: Table, query: RowQuery, filters: Filters): ColDef<Row>[] {
+export function useGridColumns(
+  table: Table,
+  tables: readonly Table[],
+  look: EditLook,
+  query: RowQuery,
+  filters: Filters,
+): ColDef<Row>[] {
   const { t, i18n } = useLingui();
-  const shown = useRef({ query, filters });
+  const shown = useRef({ query, filters, tables });
   useEffect(() => {
-    shown.current = { query, filters };
-  }, [query, filters]);
+    shown.current = { query, filters, tables };
+  }, [query, filters, tables]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are those of the language.
   return useMemo(() => {
     const locale = localeOf(i18n.locale);
     const booleans = { yes: t`Yes`, no: t`No` };
+    const formats = cellFormats(locale);
     const valueTexts = { blank: t`(no value)`, ...booleans };
     return gridColumns(table.column_definitions, {
-      formats: cellFormats(locale),
+      formats,
       booleans,
       changedName: t`changed`,
       requiredName: t`required`,
@@ -39,6 +49,12 @@ export function useGridColumns(table: Table, query: RowQuery, filters: Filters):
       },
       offer: (column, search) =>
         offerValues(shown.current.query, shown.current.filters, column, search, locale, valueTexts),
+      editors: {
+        look,
+        habits: habitsOf(locale),
+        offer: (column, search, signal) => offerChoices(column, shown.current.tables, search, booleans, signal),
+        texts: { none: t`Nothing found`, failed: t`The values did not load.` },
+      },
     });
-  }, [table, i18n.locale]);
+  }, [table, look, i18n.locale]);
 }

@@ -58,7 +58,7 @@ export function writeBatch(
         } catch (error) {
           const cycle = findRefusedCycle(table, error);
           if (cycle) throw validationFailed(cycleProblems(table, batch, cycle));
-          // Others create the same keys in another order: one of the two waits for the other, and goes.
+          // Others create the same keys in another order.
           if (upserts.size > 0 && isTransactionConflict(error)) continue;
           if (!isUniqueViolation(error) && !isForeignKeyViolation(error)) throw error;
           failure = error;

@@ -1,0 +1,6 @@
+import { Navigate } from '@tanstack/react-router';
+
+/** Administration begins with the people. */
+export function AdminHome() {
+  return <Navigate to="/admin/people" replace />;
+}

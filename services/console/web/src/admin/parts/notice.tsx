@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react';
+import styles from '../admin.module.css';
+
+type NoticeProps = { kind?: 'plain' | 'done' | 'warning' | 'bad'; children: ReactNode };
+
+/** What came of an act, or what one should know before the next. */
+export function Notice({ kind = 'plain', children }: NoticeProps) {
+  return (
+    <div
+      className={`${styles.notice} ${kind === 'plain' ? '' : styles[kind]}`}
+      role={kind === 'done' ? 'status' : undefined}
+    >
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+// What a paste would change, before it does.
+import { Plural, Trans, useLingui } from '@lingui/react/macro';
+import type { Table } from '../../api/queries.ts';
+import { type CellFormats, plainText, valueText } from '../../cells/cell-text.ts';
+import { Button } from '../../parts/button.tsx';
+import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import styles from '../edits.module.css';
+import type { PlannedPaste } from './use-paste.ts';
+
+type PasteDialogProps = {
+  table: Table;
+  planned: PlannedPaste;
+  formats: CellFormats;
+  onApply: () => void;
+  onClose: () => void;
+};
+
+const sampleSize = 20;
+
+export function PasteDialog({ table, planned, formats, onApply, onClose }: PasteDialogProps) {
+  const { t } = useLingui();
+  const { shape, plan } = planned;
+  const { changes, created, unchanged } = plan;
+  const rows = new Set(changes.map(({ row }) => row.svc_sk)).size;
+  const isEmpty = changes.length + created.length === 0;
+  const ignored = shape.ignored.join(', ');
+  return (
+    <ModalDialog label={t`Paste`} onClose={onClose}>
+      <p className={styles.counts}>
+        <Plural value={changes.length} one="# cell changes" other="# cells change" />{' '}
+        <Plural value={rows} one="in # row" other="in # rows" />
+        {' · '}
+        <Plural value={created.length} one="# new row" other="# new rows" />
+        {unchanged > 0 && (
+          <>
+            {' · '}
+            <Plural value={unchanged} one="# row stays as it is" other="# rows stay as they are" />
+          </>
+        )}
+      </p>
+      <p>
+        {shape.by === 'key' ? (
+          <Trans>The first line has the names of columns. Rows are found by their key.</Trans>
+        ) : (
+          <Trans>The cells go where the focus is, in the order of the columns. Rows beyond the last are new.</Trans>
+        )}
+      </p>
+      {ignored !== '' && (
+        <p className={styles.refused}>
+          {shape.by === 'key' ? (
+            <Trans>No column has the name: {ignored}</Trans>
+          ) : (
+            <Trans>Columns beyond the last one, which are left out: {ignored}</Trans>
+          )}
+        </p>
+      )}
+      <Samples table={table} planned={planned} formats={formats} />
+      <div className={styles.actions}>
+        <Button onPress={onClose}>
+          <Trans>Cancel</Trans>
+        </Button>
+        <Button kind="primary" autoFocus onPress={onApply} isDisabled={isEmpty}>
+          <Plural value={rows + created.length} one="Paste into # row" other="Paste into # rows" />
+        </Button>
+      </div>
+    </ModalDialog>
+  );
+}
+
+function Samples({ table, planned: { plan }, formats }: Pick<PasteDialogProps, 'table' | 'planned' | 'formats'>) {
+  const columns = table.column_definitions;
+  const keys = columns.filter(({ is_primary_key }) => is_primary_key);
+  const text = (name: string, value: unknown) => {
+    const column = columns.find((one) => one.name === name);
+    return (column && valueText(value, column, formats)) || '∅';
+  };
+  const lines = [
+    ...plan.changes.slice(0, sampleSize).map(({ row, column, value }) => ({
+      key: keys.map(({ name }) => plainText(row[name])).join(' · '),
+      column,
+      before: text(column, row[column]),
+      after: text(column, value),
+    })),
+    ...plan.created.slice(0, sampleSize).map((values, place) => ({
+      key: keys.map(({ name }) => plainText(values[name])).join(' · ') || `+ ${place + 1}`,
+      column: '+',
+      before: '',
+      after: Object.entries(values)
+        .map(([name, value]) => `${name}: ${text(name, value)}`)
+        .join(', '),
+    })),
+  ];
+  return (
+    <table className={styles.samples}>
+      <thead>
+        <tr>
+          <th scope="col">
+            <Trans>Row</Trans>
+          </th>
+          <th scope="col">
+            <Trans>Column</Trans>
+          </th>
+          <th scope="col">
+            <Trans>Before</Trans>
+          </th>
+          <th scope="col">
+            <Trans>After</Trans>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line) => (
+          <tr key={`${line.key}:${line.column}`}>
+            <td>{line.key}</td>
+            <td>{line.column}</td>
+            <td>{line.before}</td>
+            <td title={line.after}>{line.after}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

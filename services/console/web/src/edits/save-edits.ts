@@ -1,0 +1,106 @@
+// Sends edits to the server: as changes of the rows themselves, or as a change request.
+import { AlmanacError, client, type Schemas } from '../api/client.ts';
+import type { Row } from '../api/queries.ts';
+import type { EditProblem } from './edit-history.ts';
+import type { Edits, RowEdit } from './edits.ts';
+
+type Operation = Exclude<Schemas['BatchOperation'], { operation: 'upsert' }>;
+export type Problems = Map<number, EditProblem[]>;
+
+/**
+ * What a save has come to. Each batch is all or nothing; after the first refusal none is sent.
+ */
+export type Saved = {
+  /** The rows that were written, by the ids of their edits; of deleted ones the ids alone. */
+  records: Map<number, Row>;
+  done: Edits;
+  problems: Problems;
+  /** What failed beside the rows: no answer, no right, no session. */
+  failure: unknown;
+  /** The rows as they are now, where others have changed them. */
+  current: Map<number, Row>;
+  requestIds: string[];
+};
+
+const batchSize = 1_000;
+
+/** Writes edits to the rows of a table. Never throws: what failed is in the answer. */
+export async function saveRows(tableId: number, edits: Edits): Promise<Saved> {
+  const saved: Saved = {
+    records: new Map(),
+    done: new Map(),
+    problems: new Map(),
+    failure: undefined,
+    current: new Map(),
+    requestIds: [],
+  };
+  const done = new Map<number, RowEdit>();
+  for (const part of partsOf(edits)) {
+    // Named by us, so that what this request writes can be undone.
+    const requestId = crypto.randomUUID();
+    try {
+      const written = await client.post('/table_data/batch', {
+        body: { table_definition_id: tableId, operations: part.map(operationOf) },
+        headers: { 'X-Request-Id': requestId },
+      });
+      saved.requestIds.push(requestId);
+      const of = (kind: RowEdit['kind']) => part.filter((edit) => edit.kind === kind);
+      for (const [place, { id }] of of('create').entries()) saved.records.set(id, written.created[place] as Row);
+      for (const [place, { id }] of of('update').entries()) saved.records.set(id, written.updated[place] as Row);
+      for (const edit of part) done.set(edit.id, edit);
+    } catch (error) {
+      readRefusal(error, part, saved);
+      break;
+    }
+  }
+  return { ...saved, done };
+}
+
+/** Adds edits to a draft change request; answers what is wrong with them, by row. */
+export async function proposeRows(requestId: number, tableId: number, edits: Edits): Promise<Problems> {
+  const problems: Problems = new Map();
+  for (const part of partsOf(edits)) {
+    const { operations } = await client.post('/change_requests/{id}/operations', {
+      params: { path: { id: requestId } },
+      body: { table_definition_id: tableId, operations: part.map(operationOf) },
+    });
+    for (const [place, stored] of operations.entries()) {
+      const id = (part[place] as RowEdit).id;
+      for (const { column, message } of stored.problems)
+        addProblem(problems, id, { column, message, isConflict: false });
+    }
+  }
+  return problems;
+}
+
+function partsOf(edits: Edits): RowEdit[][] {
+  const all = [...edits.values()];
+  const parts: RowEdit[][] = [];
+  for (let at = 0; at < all.length; at += batchSize) parts.push(all.slice(at, at + batchSize));
+  return parts;
+}
+
+function operationOf({ kind, id, before, values }: RowEdit): Operation {
+  if (kind === 'create') return { operation: 'create', record: values };
+  const version = before?.svc_version as number;
+  if (kind === 'delete') return { operation: 'delete', id, version };
+  return { operation: 'update', id, version, record: values };
+}
+
+// Problems name their operation; those that don't are about the whole.
+function readRefusal(error: unknown, part: readonly RowEdit[], saved: Saved): void {
+  const problems = error instanceof AlmanacError ? error.problems : [];
+  for (const { operation, code, column, message, current } of problems) {
+    const edit = operation === undefined ? undefined : part[operation];
+    if (!edit) continue;
+    addProblem(saved.problems, edit.id, { column, message, isConflict: code === 'version_conflict' });
+    if (current) saved.current.set(edit.id, current as Row);
+  }
+  if (saved.problems.size === 0) saved.failure = error;
+}
+
+// The row is seen beside the problem; the number of its operation says nothing to a person.
+function addProblem(problems: Problems, id: number, problem: EditProblem): void {
+  const message = problem.message.replace(/^Operation \d+: /, '');
+  problems.set(id, [...(problems.get(id) ?? []), { ...problem, message }]);
+}

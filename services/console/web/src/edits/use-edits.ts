@@ -1,0 +1,126 @@
+// The edits of the open table: made, undone, kept in the browser, and saved.
+import { useEffect, useEffectEvent, useReducer, useState } from 'react';
+import { client } from '../api/client.ts';
+import type { Row, Table } from '../api/queries.ts';
+import { actOnEdits, type EditState, initialEdits } from './edit-history.ts';
+import type { EditMode } from './edit-mode.ts';
+import { type Edits, noEdits, rebase } from './edits.ts';
+import { keepEdits, readKeptEdits } from './kept-edits.ts';
+import { type Saved, saveRows } from './save-edits.ts';
+
+export type EditedTable = EditState & {
+  /** Whether the edits are those of an earlier visit, which the person has not looked at yet. */
+  isRestored: boolean;
+  isSaving: boolean;
+  /** Why the last save failed beside its rows. */
+  failure: unknown;
+  /** Rows of refused edits as others have left them. */
+  current: ReadonlyMap<number, Row>;
+  /** Whether there is something to undo: an edit, or what was saved from this page. */
+  canUndo: boolean;
+  change: (edits: Edits) => void;
+  undo: () => void;
+  redo: () => void;
+  /** Sends all edits, those with problems too. */
+  save: () => void;
+  discard: () => void;
+  /** Puts the edit of a row on the row as it is now. */
+  keepMine: (id: number) => void;
+  /** They are saved elsewhere: in a change request. */
+  settle: () => void;
+};
+
+type Options = {
+  table: Table;
+  userId: number;
+  mode: EditMode;
+  /** Rows of the table are written, or taken back. */
+  onSaved: (saved: Saved | 'undone') => void;
+};
+
+/** The edits of a table. In the mode `direct` they are sent as they are made. */
+export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable {
+  const tableId = table.table_definition_id;
+  const [state, act] = useReducer(actOnEdits, undefined, () => initialEdits(readKeptEdits(userId, tableId)));
+  const [isSaving, setIsSaving] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const [current, setCurrent] = useState<Saved['current']>(new Map());
+  const [saves, setSaves] = useState<string[][]>([]);
+  const { edits, past } = state;
+
+  // What was kept from before is sent when the person says so.
+  const [isRestored, setIsRestored] = useState(edits.size > 0);
+  if (isRestored && edits.size === 0) setIsRestored(false);
+
+  useEffect(() => {
+    keepEdits(userId, tableId, edits);
+  }, [userId, tableId, edits]);
+
+  const send = async (sent: Edits) => {
+    setIsSaving(true);
+    setIsRestored(false);
+    setFailure(undefined);
+    const saved = await saveRows(tableId, sent);
+    act({ type: 'answer', sent, ...saved });
+    setCurrent((before) => new Map([...before, ...saved.current]));
+    setFailure(saved.failure);
+    if (saved.done.size > 0) {
+      setSaves((before) => [...before, saved.requestIds]);
+      onSaved(saved);
+    }
+    setIsSaving(false);
+  };
+
+  const isFree = mode === 'direct' && !isRestored && !isSaving && failure === undefined;
+  const ready = isFree ? readyEdits(state, table) : noEdits;
+  const sendReady = useEffectEvent(() => void send(ready));
+  useEffect(() => {
+    if (ready.size > 0) sendReady();
+  }, [ready]);
+
+  const undoSaved = async () => {
+    setIsSaving(true);
+    setFailure(undefined);
+    try {
+      for (const request_id of saves.at(-1)?.toReversed() ?? [])
+        await client.post('/table_data/undo', { body: { table_definition_id: tableId, request_id } });
+      setSaves((before) => before.slice(0, -1));
+      onSaved('undone');
+    } catch (error) {
+      setFailure(error);
+    }
+    setIsSaving(false);
+  };
+
+  return {
+    ...state,
+    isRestored,
+    isSaving,
+    failure,
+    current,
+    canUndo: past.length > 0 || saves.length > 0,
+    change: (next) => {
+      setFailure(undefined);
+      act({ type: 'change', edits: next });
+    },
+    undo: () => (past.length > 0 ? act({ type: 'undo' }) : saves.length > 0 && !isSaving && void undoSaved()),
+    redo: () => act({ type: 'redo' }),
+    save: () => !isSaving && edits.size > 0 && void send(edits),
+    discard: () => act({ type: 'change', edits: noEdits }),
+    keepMine: (id) => {
+      const row = current.get(id);
+      if (row) act({ type: 'change', edits: rebase(edits, row) });
+    },
+    settle: () => act({ type: 'answer', sent: edits, done: edits, records: new Map(), problems: new Map() }),
+  };
+}
+
+/** What can be sent as it is: without problems, and new rows once they have all that they must. */
+function readyEdits({ edits, problems }: EditState, table: Table): Edits {
+  const required = table.column_definitions.filter(({ is_required, is_primary_key }) => is_required || is_primary_key);
+  const ready = [...edits].filter(([id, { kind, values }]) => {
+    if (problems.has(id)) return false;
+    return kind !== 'create' || required.every(({ name }) => (values[name] ?? null) !== null);
+  });
+  return ready.length === 0 ? noEdits : new Map(ready);
+}

@@ -1,0 +1,106 @@
+// One table of an import: what became of the rows of its file, and, of a dry run, what would.
+import { Trans, useLingui } from '@lingui/react/macro';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { tablesQuery } from '../../api/queries.ts';
+import { useNumbers } from '../../parts/files/use-numbers.ts';
+import pageStyles from '../../parts/page.module.css';
+import { ApplyPanel } from '../effect/apply-panel.tsx';
+import { Effect } from '../effect/effect.tsx';
+import type { ChangeKind } from '../import-address.ts';
+import { useImportWords } from '../import-words.ts';
+import styles from '../imports.module.css';
+import { LoadBar, LoadCounts } from '../load-counts.tsx';
+import { Progress } from '../progress.tsx';
+import { type ImportDetails, type ImportTable, isOpen, type Metrics } from '../queries.ts';
+import { Rejections } from './rejections.tsx';
+
+type ImportedTableProps = {
+  given: ImportDetails;
+  table: ImportTable;
+  kind: ChangeKind | undefined;
+  onKind: (kind: ChangeKind | undefined) => void;
+};
+
+export function ImportedTable({ given, table, kind, onKind }: ImportedTableProps) {
+  const { t } = useLingui();
+  const words = useImportWords();
+  const { data: tables } = useQuery(tablesQuery(given.branch_id));
+  const known = tables?.find(({ id }) => id === table.table_definition_id);
+  const name = known?.name ?? table.table_definition_key;
+  const { name: status, style } = words.tableStatus[table.status];
+  const isRunning = given.status === 'processing' && ['uploaded', 'processing'].includes(table.status);
+  const hasLoaded = table.status === 'completed' || table.status === 'completed_with_errors';
+  return (
+    <>
+      <div className={styles.head}>
+        <h2>
+          {known ? (
+            <Link to="/t/$key" params={{ key: known.key }}>
+              {name}
+            </Link>
+          ) : (
+            name
+          )}
+        </h2>
+        <span className={`${pageStyles.pill} ${style}`}>{status}</span>
+        {table.dry_run && (
+          <span className={pageStyles.pill}>
+            <Trans>dry run</Trans>
+          </span>
+        )}
+        <span>{words.pattern[table.pattern].name}</span>
+      </div>
+      {isRunning && <Progress label={t`Progress of ${name}`} progress={table.progress} />}
+      {table.errors.length > 0 && (
+        <ul className={styles.errors} aria-label={t`Why it failed`}>
+          {table.errors.map((error) => (
+            <li key={error}>{error}</li>
+          ))}
+        </ul>
+      )}
+      {table.metrics && (
+        <div className={styles.summary}>
+          {table.status !== 'failed' && (
+            <>
+              <p>
+                <LoadCounts metrics={table.metrics} />
+              </p>
+              <LoadBar metrics={table.metrics} />
+            </>
+          )}
+          <FileFacts table={table} metrics={table.metrics} />
+        </div>
+      )}
+      {table.change_request_id !== null && (
+        <p className={styles.notice}>
+          <Link to="/requests/$id" params={{ id: String(table.change_request_id) }}>
+            <Trans>Proposed as change request #{table.change_request_id}</Trans>
+          </Link>
+        </p>
+      )}
+      {hasLoaded && table.dry_run && table.applied_as === null && !isOpen(given) && (
+        <ApplyPanel given={given} table={table} name={name} />
+      )}
+      <Rejections importId={given.id} table={table} />
+      {hasLoaded && table.dry_run && (
+        <Effect
+          importId={given.id}
+          table={table}
+          columns={known?.column_definitions ?? []}
+          kind={kind}
+          onKind={onKind}
+        />
+      )}
+    </>
+  );
+}
+
+/** How much was read, of which format, and how long it took. */
+function FileFacts({ table: { format }, metrics }: { table: ImportTable; metrics: Metrics }) {
+  const { t } = useLingui();
+  const { count, size, seconds } = useNumbers();
+  const rows = count(metrics.rows_read);
+  const facts = [t`${rows} rows read`, format.toUpperCase(), size(metrics.bytes), seconds(metrics.duration)];
+  return <p className={styles.facts}>{facts.join(' · ')}</p>;
+}

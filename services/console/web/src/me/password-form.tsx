@@ -1,0 +1,68 @@
+import { Trans, useLingui } from '@lingui/react/macro';
+import { useState } from 'react';
+import { client, signIn } from '../api/client.ts';
+import { useAct } from '../api/use-act.ts';
+import { Button } from '../parts/button.tsx';
+import { TextField } from '../parts/form/fields.tsx';
+import { Form } from '../parts/form/form.tsx';
+import { ModalDialog } from '../parts/modal-dialog.tsx';
+import styles from './me.module.css';
+
+/** Changes one's own password. That ends all sessions, this one too: the log-in comes next. */
+export function PasswordForm() {
+  const { t } = useLingui();
+  const [isOpen, setIsOpen] = useState(false);
+  const save = useAct(
+    ({ current_password = '', new_password = '' }: Record<string, string>) =>
+      client.put('/me/password', { body: { current_password, new_password } }),
+    { changes: [] },
+  );
+  return (
+    <>
+      <p className={styles.text}>
+        <Trans>A new password signs you out everywhere, and ends what applications got in your name.</Trans>
+      </p>
+      <Button onPress={() => setIsOpen(true)}>
+        <Trans>Change password…</Trans>
+      </Button>
+      {isOpen && !save.isSuccess && (
+        <ModalDialog label={t`Change your password`} onClose={() => setIsOpen(false)}>
+          <Form
+            error={save.error}
+            isPending={save.isPending}
+            submit={<Trans>Change password and sign in again</Trans>}
+            onCancel={() => setIsOpen(false)}
+            onSubmit={save.mutate}
+          >
+            <TextField
+              name="current_password"
+              type="password"
+              label={<Trans>Current password</Trans>}
+              autoComplete="current-password"
+              autoFocus
+              isRequired
+            />
+            <TextField
+              name="new_password"
+              type="password"
+              label={<Trans>New password</Trans>}
+              help={<Trans>Of 12 to 200 characters.</Trans>}
+              autoComplete="new-password"
+              isRequired
+            />
+          </Form>
+        </ModalDialog>
+      )}
+      {save.isSuccess && (
+        <ModalDialog label={t`Your password is changed`} onClose={signIn} isKept>
+          <p className={styles.text}>
+            <Trans>All your sessions have ended. Sign in with the new password.</Trans>
+          </p>
+          <Button kind="primary" onPress={signIn}>
+            <Trans>Sign in</Trans>
+          </Button>
+        </ModalDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { Trans, useLingui } from '@lingui/react/macro';
+import { plainText } from '../../cells/cell-text.ts';
+import { habitsOf, readTyped } from '../../cells/typed-values.ts';
+import { localeOf } from '../../language/language.ts';
+import { Button } from '../../parts/button.tsx';
+import type { DiffColumn } from '../diff/diff-columns.ts';
+import styles from './conflict.module.css';
+import type { RowActs } from './row-acts.ts';
+
+type OwnValueProps = { id: number; name: string; column: DiffColumn['column']; start: unknown; acts: RowActs };
+
+/** A value of one's own for a cell in conflict: neither what was proposed nor what is there. */
+export function OwnValue({ id, name, column, start, acts }: OwnValueProps) {
+  const { t, i18n } = useLingui();
+  const settle = (text: string) => {
+    const value = column ? readTyped(text, column, habitsOf(localeOf(i18n.locale))) : text;
+    acts.settle({ id, column: name, side: { value } });
+  };
+  return (
+    <form
+      className={styles.line}
+      onSubmit={(event) => {
+        event.preventDefault();
+        settle(String(new FormData(event.currentTarget).get('value') ?? ''));
+      }}
+    >
+      <input
+        name="value"
+        aria-label={t`Another value of ${name}`}
+        defaultValue={plainText(start)}
+        // biome-ignore lint/a11y/noAutofocus: the field is there because a key or button has asked for it.
+        autoFocus
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          event.stopPropagation();
+          acts.ask(undefined);
+        }}
+      />
+      <Button type="submit" kind="primary">
+        <Trans>Use it</Trans>
+      </Button>
+    </form>
+  );
+}

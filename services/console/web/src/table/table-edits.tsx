@@ -1,0 +1,95 @@
+// Below the rows: how many there are, which are selected, and what is changed and not saved.
+import { Plural, Trans, useLingui } from '@lingui/react/macro';
+import { useMemo, useState } from 'react';
+import type { Row, Table } from '../api/queries.ts';
+import { cellFormats } from '../cells/cell-text.ts';
+import { EditBar } from '../edits/edit-bar.tsx';
+import editStyles from '../edits/edits.module.css';
+import { EditsReview } from '../edits/edits-review.tsx';
+import { PasteDialog } from '../edits/paste/paste-dialog.tsx';
+import type { Pasting } from '../edits/paste/use-paste.ts';
+import { ProposeDialog } from '../edits/propose-dialog.tsx';
+import { useEditKeys } from '../edits/use-edit-keys.ts';
+import type { Editing } from '../edits/use-editing.ts';
+import { localeOf } from '../language/language.ts';
+import { Button } from '../parts/button.tsx';
+import styles from './table.module.css';
+
+type TableEditsProps = {
+  table: Table;
+  rowCount: number | undefined;
+  isNarrowed: boolean;
+  isPast: boolean;
+  editing: Editing;
+  pasting: Pasting;
+  selected: readonly Row[];
+  onDelete: () => void;
+  /** Why the focused cell was refused. */
+  problem: string | undefined;
+};
+
+export function TableEdits({ table, editing, pasting, selected, onDelete, problem, ...rows }: TableEditsProps) {
+  const { i18n } = useLingui();
+  const [opened, setOpened] = useState<'review' | 'propose'>();
+  const formats = useMemo(() => cellFormats(localeOf(i18n.locale)), [i18n.locale]);
+  const { edited, mode } = editing;
+  const isProposed = mode === 'propose';
+  const save = () => (isProposed ? edited.edits.size > 0 && setOpened('propose') : edited.save());
+  useEditKeys({ save, undo: edited.undo, redo: edited.redo });
+  const close = () => setOpened(undefined);
+  return (
+    <div className={styles.status}>
+      <RowCount {...rows} />
+      {editing.canEdit && selected.length > 0 && (
+        <Button kind="quiet" onPress={onDelete}>
+          <Plural value={selected.length} one="Delete # row" other="Delete # rows" />
+        </Button>
+      )}
+      {pasting.isReading && <Trans>Reading what was pasted…</Trans>}
+      {pasting.error && (
+        <span className={editStyles.refused} role="alert">
+          {pasting.error.message}
+        </span>
+      )}
+      {problem && <span className={editStyles.refused}>{problem}</span>}
+      {editing.canEdit || edited.edits.size > 0 ? (
+        <EditBar
+          edited={edited}
+          mode={mode}
+          modes={editing.modes}
+          onMode={editing.setMode}
+          onReview={() => setOpened('review')}
+          onPropose={() => setOpened('propose')}
+        />
+      ) : (
+        <span className={styles.readOnly}>{rows.isPast ? <Trans>The past is read only</Trans> : editing.refusal}</span>
+      )}
+      {opened === 'review' && <EditsReview table={table} edited={edited} formats={formats} onClose={close} />}
+      {opened === 'propose' && <ProposeDialog table={table} edited={edited} onClose={close} />}
+      {pasting.planned && (
+        <PasteDialog
+          table={table}
+          planned={pasting.planned}
+          formats={formats}
+          onApply={pasting.apply}
+          onClose={pasting.cancel}
+        />
+      )}
+    </div>
+  );
+}
+
+function RowCount({ rowCount, isNarrowed }: Pick<TableEditsProps, 'rowCount' | 'isNarrowed'>) {
+  const { i18n } = useLingui();
+  const count = rowCount === undefined ? '' : new Intl.NumberFormat(localeOf(i18n.locale)).format(rowCount);
+  return (
+    <span role="status" className={styles.count}>
+      {rowCount === undefined ? (
+        <Trans>Loading…</Trans>
+      ) : (
+        <Plural value={rowCount} one={`${count} row`} other={`${count} rows`} />
+      )}{' '}
+      {isNarrowed && rowCount !== undefined && <Trans>filtered</Trans>}
+    </span>
+  );
+}

@@ -1,0 +1,107 @@
+// The console in a real browser: reading.
+import { createRequire } from 'node:module';
+import { eventually } from '@almanac/testkit/eventually';
+import { givenDeployedTable } from '@almanac/testkit/system/builders';
+import type { Page } from 'playwright-core';
+import { type ServedConsole, serveConsole } from './served-console.ts';
+
+const require = createRequire(import.meta.url);
+
+let served: ServedConsole;
+let key: string;
+
+beforeAll(async () => {
+  served = await serveConsole();
+  key = await givenOrders(served);
+});
+afterAll(() => served?.stop());
+
+describe('the console', () => {
+  it('shows rows with all their digits, filters by a choice of values, and keeps the view in the address', async () => {
+    await served.withPage('/console/tables', async (page) => {
+      await page.getByRole('link', { name: /^Orders/ }).click();
+      await page.getByText('9,007,199,254,740,993').waitFor();
+      await page.getByText('1,234.50', { exact: true }).waitFor();
+      await page.getByText('3 rows').waitFor();
+      // The filter of the column with a list of values is opened by the key that its header names.
+      await page.getByRole('columnheader', { name: 'state' }).focus();
+      await page.keyboard.press('Control+Enter');
+      await page.getByRole('checkbox', { name: /open/ }).check();
+      await page.getByText('2 rows').waitFor();
+      await eventually(() => {
+        const filter = new URL(page.url()).searchParams.get('filter') ?? '{}';
+        expect(JSON.parse(filter)).toEqual({ state: { filterType: 'set', values: ['open'] } });
+      });
+      await page.reload();
+      await page.getByText('2 rows').waitFor();
+      await page.getByRole('button', { name: 'Remove the filter of state' }).click();
+      await page.getByText('3 rows').waitFor();
+    });
+  });
+
+  it('opens a row by keyboard with its history, and closes it', async () => {
+    await served.withPage(`/console/t/${key}?sort=code`, async (page) => {
+      await page.getByRole('gridcell', { name: 'A-1' }).click();
+      await page.keyboard.press('Alt+Enter');
+      const panel = page.getByRole('complementary', { name: 'Row A-1' });
+      await panel.waitFor();
+      await panel.getByRole('tab', { name: 'History' }).click();
+      await panel.getByText('created').waitFor();
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'detached' });
+    });
+  });
+
+  it('finds a table by the palette', async () => {
+    await served.withPage('/console/', async (page) => {
+      await page.getByRole('link', { name: /^Orders/ }).waitFor();
+      await page.keyboard.press('Control+K');
+      await page.getByRole('option', { name: /^Orders/ }).waitFor();
+      await page.keyboard.type('ordr');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor();
+    });
+  });
+
+  it('has no breach of WCAG that axe finds, in both schemes, wide and narrow', async () => {
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const width of [1440, 360])
+        await served.withPage(
+          `/console/t/${key}?row=1`,
+          async (page) => {
+            await page.getByRole('tab', { name: 'Fields' }).waitFor();
+            await page.getByText('3 rows').waitFor();
+            expect(await findBreaches(page)).toEqual([]);
+          },
+          { colorScheme, viewport: { width, height: 800 } },
+        );
+  });
+});
+
+async function givenOrders({ account }: ServedConsole): Promise<string> {
+  const api = await account.person();
+  const table = await givenDeployedTable(api, {
+    name: 'Orders',
+    columns: [
+      { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
+      { name: 'state', data_type: 'string', length: 10, valid_values: 'open|closed' },
+      { name: 'amount', data_type: 'decimal', length: 12, scale: 2 },
+      { name: 'serial', data_type: 'bigint' },
+    ],
+  });
+  const records = [
+    { code: 'A-1', state: 'open', amount: '1234.50', serial: '9007199254740993' },
+    { code: 'A-2', state: 'open', amount: null, serial: null },
+    { code: 'A-3', state: 'closed', amount: '0.10', serial: '7' },
+  ];
+  for (const record of records) await api.post('/table_data', { table_definition_id: table.id, record });
+  return table.key;
+}
+
+type Axe = { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+
+async function findBreaches(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+}

@@ -1,0 +1,84 @@
+// A whole system with the built console in front of it, whose calls are made with a token of a
+// person, and pages of it in a real browser (Debian's Chromium). ALMANAC_TEST_CHROMIUM names
+// another browser.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { signInPerson } from '@almanac/api-client/sign-in';
+import { eventually } from '@almanac/testkit/eventually';
+import { findFreePort } from '@almanac/testkit/network/ports';
+import { givenAccount } from '@almanac/testkit/system/builders';
+import { startSystem, systemHomeName } from '@almanac/testkit/system/system';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const program = process.env.ALMANAC_TEST_CHROMIUM ?? '/usr/bin/chromium';
+const root = resolve(import.meta.dirname, '../..');
+
+type PageOptions = Parameters<Browser['newContext']>[0] & { faults?: 'none' | 'expected' };
+
+export type ServedConsole = {
+  account: Awaited<ReturnType<typeof givenAccount>>;
+  /** Opens a page, and fails when the browser reports errors, unless they are expected. */
+  withPage: (path: string, work: (page: Page) => Promise<void>, options?: PageOptions) => Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** Starts the system, an account with its administrator, and the console that they have open. */
+export async function serveConsole(): Promise<ServedConsole> {
+  if (!existsSync(program))
+    throw new Error(`${program} is missing: these tests need Chromium (apt-get install chromium).`);
+  const [system, browser] = await Promise.all([
+    startSystem(),
+    chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: 120_000 }),
+  ]);
+  // The builders work on this system.
+  process.env.ALMANAC_BASE_URL = system.baseUrl;
+  process.env[systemHomeName] = system.home;
+  const account = await givenAccount();
+  const { access_token: token } = await signInPerson(system.baseUrl, account.application, account.admin, 'api');
+  const { address, server } = await serveFiles(system.baseUrl, token);
+  return {
+    account,
+    withPage: (path, work, options = {}) => withPage(browser, `${address}${path}`, work, options),
+    async stop() {
+      await browser.close();
+      server.kill();
+      await system.stop();
+    },
+  };
+}
+
+async function serveFiles(baseUrl: string, token: string): Promise<{ address: string; server: ChildProcess }> {
+  const port = await findFreePort();
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  const words = ['preview', '--config', 'services/console/web/vite.config.ts', '--port', String(port)];
+  const server = spawn(process.execPath, [vite, ...words, '--strictPort', '--host', '127.0.0.1'], {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: '', ALMANAC_BASE_URL: baseUrl, ALMANAC_TOKEN: token },
+    stdio: 'ignore',
+  });
+  const address = `http://127.0.0.1:${port}`;
+  await eventually(async () => expect((await fetch(`${address}/console/`)).status).toBe(200));
+  return { address, server };
+}
+
+async function withPage(
+  browser: Browser,
+  url: string,
+  work: (page: Page) => Promise<void>,
+  { faults: expected = 'none', ...options }: PageOptions,
+): Promise<void> {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 860 }, ...options });
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(120_000);
+    const faults: string[] = [];
+    page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.goto(url);
+    await work(page);
+    if (expected === 'none') expect(faults).toEqual([]);
+  } finally {
+    await context.close();
+  }
+}
