@@ -1,11 +1,7 @@
 // The console in a real browser: reading.
-import { createRequire } from 'node:module';
 import { eventually } from '@almanac/testkit/eventually';
 import { givenDeployedTable } from '@almanac/testkit/system/builders';
-import type { Page } from 'playwright-core';
 import { type ServedConsole, serveConsole } from './served-console.ts';
-
-const require = createRequire(import.meta.url);
 
 let served: ServedConsole;
 let key: string;
@@ -62,20 +58,6 @@ describe('the console', () => {
       await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor();
     });
   });
-
-  it('has no breach of WCAG that axe finds, in both schemes, wide and narrow', async () => {
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [1440, 360])
-        await served.withPage(
-          `/console/t/${key}?row=1`,
-          async (page) => {
-            await page.getByRole('tab', { name: 'Fields' }).waitFor();
-            await page.getByText('3 rows').waitFor();
-            expect(await findBreaches(page)).toEqual([]);
-          },
-          { colorScheme, viewport: { width, height: 800 } },
-        );
-  });
 });
 
 async function givenOrders({ account }: ServedConsole): Promise<string> {
@@ -96,12 +78,4 @@ async function givenOrders({ account }: ServedConsole): Promise<string> {
   ];
   for (const record of records) await api.post('/table_data', { table_definition_id: table.id, record });
   return table.key;
-}
-
-type Axe = { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-
-async function findBreaches(page: Page): Promise<string[]> {
-  await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }

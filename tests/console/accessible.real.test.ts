@@ -1,0 +1,68 @@
+// The console in a real browser: axe finds no breach of WCAG on any page, in both schemes, from a
+// phone to a desktop.
+import { createRequire } from 'node:module';
+import { givenDeployedTable } from '@almanac/testkit/system/builders';
+import type { Page } from 'playwright-core';
+import { type ServedConsole, serveConsole } from './served-console.ts';
+
+const require = createRequire(import.meta.url);
+
+let served: ServedConsole;
+let paths: string[];
+
+beforeAll(async () => {
+  served = await serveConsole();
+  paths = await givenPages();
+});
+afterAll(() => served?.stop());
+
+it.each([1440, 768, 360])('%i pixels wide', async (width) => {
+  const breaches: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const)
+    await served.withPage(
+      '/console/',
+      async (page) => {
+        for (const path of paths) {
+          await page.goto(new URL(path, page.url()).href);
+          await page.getByRole('heading', { level: 1 }).waitFor();
+          await page.locator('[aria-label="Loading…"]').first().waitFor({ state: 'detached' });
+          for (const breach of await findBreaches(page)) breaches.push(`${path}, ${colorScheme}: ${breach}`);
+        }
+      },
+      // The pages are served beside the system, so the session of the profile is missing.
+      { colorScheme, viewport: { width, height: 800 }, faults: 'expected' },
+    );
+  expect(breaches).toEqual([]);
+});
+
+async function givenPages(): Promise<string[]> {
+  const api = await served.account.person();
+  const columns = [
+    { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
+    { name: 'state', data_type: 'string', length: 10, valid_values: 'open|closed' },
+  ];
+  const { id, key } = await givenDeployedTable(api, { name: 'Orders', columns });
+  const record = { code: 'A-1', state: 'open' };
+  await api.post('/table_data', { table_definition_id: id, record });
+  const { svc_sk } = (await api.get(`/table_data?table_definition_id=${id}`)).data[0];
+  const { data: branches } = await api.get('/branches');
+  const change_request = { title: 'Close an order' };
+  const request = await api.post('/change_requests', { branch_id: branches[0].id, change_request });
+  const operations = [
+    { operation: 'update', id: svc_sk, record: { state: 'closed' } },
+    { operation: 'create', record: { code: 'A-2', state: 'open' } },
+  ];
+  await api.post(`/change_requests/${request.id}/operations`, { table_definition_id: id, operations });
+  await api.post(`/change_requests/${request.id}/send_request`, {});
+  const admin = ['people', 'groups', 'applications', 'account', 'usage', 'audit'].map((name) => `admin/${name}`);
+  const others = ['', 'tables', `t/${key}`, `t/${key}?row=${svc_sk}`, 'requests', `requests/${request.id}`];
+  return [...others, 'imports', 'import', 'exports', ...admin, 'me'].map((path) => `/console/${path}`);
+}
+
+type Axe = { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+
+async function findBreaches(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+}
