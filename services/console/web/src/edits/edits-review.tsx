@@ -1,8 +1,10 @@
 // All changes that are not saved, row by row: what was, what will be, and why it was refused.
+
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import type { Table } from '../api/queries.ts';
 import { type CellFormats, plainText, valueText } from '../cells/cell-text.ts';
 import { Button } from '../parts/button.tsx';
+import { ChangeSign } from '../parts/change-sign.tsx';
 import { ModalDialog } from '../parts/modal-dialog.tsx';
 import styles from './edits.module.css';
 import { dropRows, type RowEdit } from './edits.ts';
@@ -36,7 +38,6 @@ type ReviewedRowProps = { edit: RowEdit; table: Table; edited: EditedTable; form
 function ReviewedRow({ edit, table, edited, formats }: ReviewedRowProps) {
   const { t } = useLingui();
   const { id, kind, before, values } = edit;
-  const signs = { create: '+', update: '~', delete: '−' };
   const names = { create: t`new`, update: t`changed`, delete: t`to be deleted` };
   const columns = table.column_definitions;
   const key = columns
@@ -52,9 +53,7 @@ function ReviewedRow({ edit, table, edited, formats }: ReviewedRowProps) {
   return (
     <li className={styles.reviewed}>
       <div className={styles.reviewedHead}>
-        <span className={`${styles.sign} ${styles[kind]}`} aria-hidden>
-          {signs[kind]}
-        </span>
+        <ChangeSign kind={kind} />
         <strong>{key || t`New row`}</strong>
         <span className={styles.kind}>{names[kind]}</span>
         <span className={styles.end} />

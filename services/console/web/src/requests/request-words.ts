@@ -20,12 +20,10 @@ export function useRequestWords() {
       rejected: { name: t`rejected`, style: styles.bad },
       cancelled: { name: t`cancelled`, style: '' },
     } satisfies Record<Status, { name: string; style: string | undefined }>,
-    kind: {
-      create: { name: t`new`, sign: '+' },
-      update: { name: t`changed`, sign: '~' },
-      delete: { name: t`deleted`, sign: '−' },
-      restore: { name: t`restored`, sign: '↺' },
-    } satisfies Record<Operation['kind'], { name: string; sign: string }>,
+    kind: { create: t`new`, update: t`changed`, delete: t`deleted`, restore: t`restored` } satisfies Record<
+      Operation['kind'],
+      string
+    >,
     decision: {
       undecided: { name: t`undecided`, style: '' },
       accepted: { name: t`accepted`, style: styles.ok },

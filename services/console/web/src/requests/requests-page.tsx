@@ -2,20 +2,16 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useEffectEvent, useState } from 'react';
 import { useBranch } from '../address/use-branch.ts';
 import { inboxQuery, meQuery } from '../api/queries.ts';
 import { Page } from '../parts/page.tsx';
-import { SearchBox } from '../parts/search-box.tsx';
+import { RestingSearchBox } from '../parts/search-box.tsx';
 import { ErrorState, Skeleton } from '../parts/states.tsx';
 import styles from './list/list.module.css';
 import { RequestList } from './list/request-list.tsx';
 import { type RequestsView, statuses } from './list/requests-view.ts';
 import { ToReview } from './list/to-review.tsx';
 import { useRequestWords } from './request-words.ts';
-
-// Long enough for a word; the server searches once one has stopped typing.
-const typingMs = 300;
 
 export function RequestsPage() {
   const { t } = useLingui();
@@ -27,7 +23,13 @@ export function RequestsPage() {
     <Page
       title={t`Change requests`}
       note={<Scoped view={view} />}
-      actions={<RequestSearch value={view.q ?? ''} onChange={(q) => change({ q: q.trim() || undefined }, true)} />}
+      actions={
+        <RestingSearchBox
+          label={t`Search requests`}
+          value={view.q ?? ''}
+          onChange={(q) => change({ q: q.trim() || undefined }, true)}
+        />
+      }
     >
       <Tabs view={view} onStatus={(status) => change({ status })} />
       <Listed view={view} onClear={() => change({ q: undefined, status: undefined })} />
@@ -108,24 +110,4 @@ function Listed({ view, onClear }: { view: RequestsView; onClear: () => void }) 
   ) : (
     <Skeleton lines={8} />
   );
-}
-
-/** The search shows at once what is typed; the address follows when the typing rests. */
-function RequestSearch({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const { t } = useLingui();
-  const [typed, setTyped] = useState(value);
-  const [known, setKnown] = useState(value);
-  // The address has changed beside this field: by a link, or by clearing the search.
-  if (value !== known) {
-    setKnown(value);
-    if (value !== typed.trim()) setTyped(value);
-  }
-  const onRest = useEffectEvent((text: string) => {
-    if (text.trim() !== value) onChange(text);
-  });
-  useEffect(() => {
-    const rest = setTimeout(() => onRest(typed), typingMs);
-    return () => clearTimeout(rest);
-  }, [typed]);
-  return <SearchBox label={t`Search requests`} value={typed} onChange={setTyped} />;
 }

@@ -1,10 +1,9 @@
 // Above the rows: the quick search, the filters in force, the instant, and loading again.
 import { Trans, useLingui } from '@lingui/react/macro';
 import { Download, Plus, RotateCw, X } from 'lucide-react';
-import { useEffect, useEffectEvent, useState } from 'react';
 import { useFilterWords } from '../address/filter-words.ts';
 import { Button } from '../parts/button.tsx';
-import { SearchBox } from '../parts/search-box.tsx';
+import { RestingSearchBox } from '../parts/search-box.tsx';
 import { AsOf, PastStrip } from './as-of.tsx';
 import styles from './table.module.css';
 import type { ShownView, ViewChange } from './use-view.ts';
@@ -18,9 +17,6 @@ type TableToolsProps = {
   onExport: () => void;
 };
 
-// Long enough for a word; the server searches once one has stopped typing.
-const typingMs = 300;
-
 export function TableTools({ view, onChange, onReload, onAdd, onExport }: TableToolsProps) {
   const { t } = useLingui();
   const words = useFilterWords();
@@ -28,7 +24,8 @@ export function TableTools({ view, onChange, onReload, onAdd, onExport }: TableT
   return (
     <>
       <div className={styles.tools}>
-        <QuickSearch
+        <RestingSearchBox
+          label={t`Search rows`}
           value={view.q ?? ''}
           onChange={(q) => onChange({ q: q.trim() === '' ? undefined : q }, 'replaced')}
         />
@@ -66,24 +63,4 @@ export function TableTools({ view, onChange, onReload, onAdd, onExport }: TableT
       {view.asOf !== undefined && <PastStrip asOf={view.asOf} onNow={() => onChange({ asOf: undefined })} />}
     </>
   );
-}
-
-/** The search shows at once what is typed; the address follows when the typing rests. */
-function QuickSearch({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const { t } = useLingui();
-  const [typed, setTyped] = useState(value);
-  const [known, setKnown] = useState(value);
-  // The address has changed beside this field: by a link, or by clearing the search.
-  if (value !== known) {
-    setKnown(value);
-    if (value !== typed.trim()) setTyped(value);
-  }
-  const onRest = useEffectEvent((text: string) => {
-    if (text.trim() !== value.trim()) onChange(text);
-  });
-  useEffect(() => {
-    const rest = setTimeout(() => onRest(typed), typingMs);
-    return () => clearTimeout(rest);
-  }, [typed]);
-  return <SearchBox label={t`Search rows`} value={typed} onChange={setTyped} />;
 }

@@ -2,11 +2,10 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { ListFilter } from 'lucide-react';
 import { useState } from 'react';
 import { useBranch } from '../../address/use-branch.ts';
 import { Button } from '../../parts/button.tsx';
-import { ChoiceMenu } from '../../parts/choice-menu.tsx';
+import { StateMenu } from '../../parts/files/state-menu.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
@@ -28,7 +27,7 @@ export function ExportsPage() {
       note={branch && <Trans>of the branch {branch.name}; files are kept for 30 days</Trans>}
       actions={
         <div className={styles.actions}>
-          <StateMenu state={state} />
+          <StateFilter state={state} />
           <Button kind="primary" isDisabled={!branch} onPress={() => setIsNew(true)}>
             <Trans>New export</Trans>
           </Button>
@@ -47,24 +46,12 @@ export function ExportsPage() {
   );
 }
 
-function StateMenu({ state }: { state: ExportState | undefined }) {
-  const { t } = useLingui();
+function StateFilter({ state }: { state: ExportState | undefined }) {
   const words = useExportWords();
   const navigate = useNavigate({ from: '/exports' });
-  const all = { id: 'all', name: t`all states` };
-  const name = state === undefined ? all.name : words.state[state];
-  const choices = [all, ...exportStates.map((id) => ({ id, name: words.state[id] }))];
-  const onChoose = (id: string) =>
-    void navigate({ search: (search) => ({ ...search, state: exportStates.find((one) => one === id) }) });
-  return (
-    <ChoiceMenu
-      label={t`State: ${name}`}
-      groups={[{ id: 'state', title: t`State`, choices, chosen: state ?? 'all', onChoose }]}
-    >
-      <ListFilter size={16} aria-hidden />
-      {name}
-    </ChoiceMenu>
-  );
+  const onChoose = (chosen: ExportState | undefined) =>
+    void navigate({ search: (search) => ({ ...search, state: chosen }) });
+  return <StateMenu words={words.state} states={exportStates} chosen={state} onChoose={onChoose} />;
 }
 
 type ExportsProps = { branchId: number; state: ExportState | undefined; onNew: () => void };

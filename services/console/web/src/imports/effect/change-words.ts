@@ -1,12 +1,11 @@
 import { useLingui } from '@lingui/react/macro';
 import type { ChangeKind } from '../import-address.ts';
 
-/** The kinds of changes: a word for each, and a sign for the eye. */
-export function useChangeWords() {
+/** The operation of each kind of change, whose sign it has. */
+export const operationOf = { created: 'create', updated: 'update', deleted: 'delete' } as const;
+
+/** A word for each kind of change. */
+export function useChangeWords(): Record<ChangeKind, string> {
   const { t } = useLingui();
-  return {
-    created: { name: t`new`, sign: '+' },
-    updated: { name: t`changed`, sign: '~' },
-    deleted: { name: t`deleted`, sign: '−' },
-  } satisfies Record<ChangeKind, { name: string; sign: string }>;
+  return { created: t`new`, updated: t`changed`, deleted: t`deleted` };
 }

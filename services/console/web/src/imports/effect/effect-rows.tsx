@@ -3,8 +3,9 @@ import { useMemo } from 'react';
 import type { Column } from '../../api/queries.ts';
 import { type CellFormats, cellFormats, plainText, valueText } from '../../cells/cell-text.ts';
 import { localeOf } from '../../language/language.ts';
+import { ChangeSign } from '../../parts/change-sign.tsx';
 import tableStyles from '../imports.module.css';
-import { useChangeWords } from './change-words.ts';
+import { operationOf, useChangeWords } from './change-words.ts';
 import type { Change } from './changes-query.ts';
 import styles from './effect.module.css';
 
@@ -52,10 +53,8 @@ function EffectRow({ change: { kind, key, cells }, columns, formats }: EffectRow
   return (
     <tr>
       <td className={styles.kind}>
-        <span className={`${styles.sign} ${styles[kind]}`} aria-hidden>
-          {words[kind].sign}
-        </span>
-        {words[kind].name}
+        <ChangeSign kind={operationOf[kind]} />
+        {words[kind]}
       </td>
       <td className={styles.key}>{Object.values(key).map(plainText).join(' · ')}</td>
       <td>

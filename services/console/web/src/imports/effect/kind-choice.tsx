@@ -1,7 +1,8 @@
 import { useLingui } from '@lingui/react/macro';
+import { ChangeSign } from '../../parts/change-sign.tsx';
 import { useNumbers } from '../../parts/files/use-numbers.ts';
 import { type ChangeKind, changeKinds } from '../import-address.ts';
-import { useChangeWords } from './change-words.ts';
+import { operationOf, useChangeWords } from './change-words.ts';
 import styles from './effect.module.css';
 
 type KindChoiceProps = {
@@ -25,10 +26,8 @@ export function KindChoice({ counts, chosen, onChoose }: KindChoiceProps) {
         .filter((kind) => counts[kind] > 0 || kind === chosen)
         .map((kind) => (
           <button key={kind} type="button" aria-pressed={kind === chosen} onClick={() => onChoose(kind)}>
-            <span className={`${styles.sign} ${styles[kind]}`} aria-hidden>
-              {words[kind].sign}
-            </span>
-            {words[kind].name} <span className={styles.count}>{count(counts[kind])}</span>
+            <ChangeSign kind={operationOf[kind]} />
+            {words[kind]} <span className={styles.count}>{count(counts[kind])}</span>
           </button>
         ))}
     </fieldset>

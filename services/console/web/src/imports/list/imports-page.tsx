@@ -2,10 +2,9 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { ListFilter } from 'lucide-react';
 import { useBranch } from '../../address/use-branch.ts';
 import { Button, buttonLook } from '../../parts/button.tsx';
-import { ChoiceMenu } from '../../parts/choice-menu.tsx';
+import { StateMenu } from '../../parts/files/state-menu.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
@@ -25,7 +24,7 @@ export function ImportsPage() {
       note={branch && <Trans>of the branch {branch.name}</Trans>}
       actions={
         <div className={styles.actions}>
-          <StateMenu state={state} />
+          <StateFilter state={state} />
           <Link to="/import" className={buttonLook('primary')}>
             <Trans>New import</Trans>
           </Link>
@@ -43,24 +42,12 @@ export function ImportsPage() {
   );
 }
 
-function StateMenu({ state }: { state: ImportState | undefined }) {
-  const { t } = useLingui();
+function StateFilter({ state }: { state: ImportState | undefined }) {
   const words = useImportWords();
   const navigate = useNavigate({ from: '/imports' });
-  const all = { id: 'all', name: t`all states` };
-  const name = state === undefined ? all.name : words.state[state];
-  const choices = [all, ...importStates.map((id) => ({ id, name: words.state[id] }))];
-  const onChoose = (id: string) =>
-    void navigate({ search: (search) => ({ ...search, state: importStates.find((one) => one === id) }) });
-  return (
-    <ChoiceMenu
-      label={t`State: ${name}`}
-      groups={[{ id: 'state', title: t`State`, choices, chosen: state ?? 'all', onChoose }]}
-    >
-      <ListFilter size={16} aria-hidden />
-      {name}
-    </ChoiceMenu>
-  );
+  const onChoose = (chosen: ImportState | undefined) =>
+    void navigate({ search: (search) => ({ ...search, state: chosen }) });
+  return <StateMenu words={words.state} states={importStates} chosen={state} onChoose={onChoose} />;
 }
 
 function Imports({ branchId, state }: { branchId: number; state: ImportState | undefined }) {

@@ -1,17 +1,16 @@
 import { Plural, Trans } from '@lingui/react/macro';
 import { MessageSquareText, TriangleAlert } from 'lucide-react';
+import { ChangeSign } from '../../parts/change-sign.tsx';
 import type { Operation } from '../queries.ts';
 import { useRequestWords } from '../request-words.ts';
 import styles from './operation.module.css';
 
 /** What an operation does: a sign, a colour and a word. */
 export function KindSign({ kind }: { kind: Operation['kind'] }) {
-  const { sign, name } = useRequestWords().kind[kind];
+  const name = useRequestWords().kind[kind];
   return (
     <span className={styles.kind}>
-      <span className={`${styles.sign} ${styles[kind]}`} aria-hidden>
-        {sign}
-      </span>
+      <ChangeSign kind={kind} />
       {name}
     </span>
   );

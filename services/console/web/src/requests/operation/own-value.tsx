@@ -4,7 +4,7 @@ import { habitsOf, readTyped } from '../../cells/typed-values.ts';
 import { localeOf } from '../../language/language.ts';
 import { Button } from '../../parts/button.tsx';
 import type { DiffColumn } from '../diff/diff-columns.ts';
-import styles from './conflict.module.css';
+import styles from './operation.module.css';
 import type { RowActs } from './row-acts.ts';
 
 type OwnValueProps = { id: number; name: string; column: DiffColumn['column']; start: unknown; acts: RowActs };

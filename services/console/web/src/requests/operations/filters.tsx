@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { changeSigns } from '../../parts/change-sign.tsx';
 import { operationCountsQuery } from '../queries.ts';
 import { useRequestWords } from '../request-words.ts';
 import { decisions, isFiltered, kinds, type OperationFilter } from '../review/review-view.ts';
@@ -30,7 +31,7 @@ export function Filters({ requestId, tableId, filter, onChange }: FiltersProps) 
     <section className={styles.filters} aria-label={t`Filters`}>
       {kinds.map((kind) => {
         const isChosen = filter.kind === kind;
-        const { sign, name } = words.kind[kind];
+        const [sign, name] = [changeSigns[kind], words.kind[kind]];
         return choice(kind, `${sign} ${name}`, counts?.kinds[kind], isChosen, { kind: isChosen ? undefined : kind });
       })}
       <span className={styles.between} aria-hidden />
