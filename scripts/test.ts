@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { readJson } from '@almanac/embedded/home';
 import { signal } from '@almanac/embedded/processes';
 import { endProcessesIn } from '@almanac/testkit/processes/run-processes';
@@ -24,7 +25,11 @@ type Counts = {
 };
 /** What `--json` of Jest writes, of which this is read. */
 type Report = Record<'numTotalTestSuites' | 'numFailedTestSuites' | 'numPassedTests' | 'numFailedTests', number> & {
-  testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[];
+  testResults: {
+    name: string;
+    status: string;
+    assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
+  }[];
 };
 
 /**
@@ -148,14 +153,19 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
   }
 }
 
-/** The failed tests, each with its file; the file alone if it failed outside of its tests. */
+/** The failed tests, each with its file and why; the file alone if it failed outside of its tests. */
 function failuresOf(report: Report | undefined): string[] {
   return (report?.testResults ?? []).flatMap(({ name, status, assertionResults }) => {
     const file = relative(root, name);
     const failed = assertionResults.filter((test) => test.status === 'failed');
     if (status === 'failed' && failed.length === 0) return [file];
-    return failed.map(({ fullName }) => `${file}: ${fullName}`);
+    return failed.map(({ fullName, failureMessages }) => `${file}: ${fullName}: ${inOneLine(failureMessages[0])}`);
   });
+}
+
+/** The beginning of a message without its colours, so that a list of failures has a line each. */
+function inOneLine(message = ''): string {
+  return stripVTControlCharacters(message).replace(/\s+/g, ' ').slice(0, 500);
 }
 
 /** Answers Jest's exit code; 1 if it had to be killed. */

@@ -122,7 +122,8 @@ describe('the erasure of an account', () => {
     await eventually(() => expect(reports).toHaveLength(1));
     expect(reports[0]?.payload).toMatchObject({ account_id: 1, counts: { mail: 1, data_import: 2 } });
     jobs.neighbours.release();
-    expect(await stateOf(1)).toEqual({});
+    // The run that has lost its job may still write its file, and then removes it.
+    await eventually(async () => expect(await stateOf(1)).toEqual({}));
     expect(await stateOf(2)).toEqual(before);
     expect(filesIn(mailFolder)).toHaveLength(1);
   });
