@@ -23,7 +23,6 @@ const protoOptions = [
   '--longs=Number',
   '--enums=String',
   '--defaults',
-  '--oneofs',
   '--grpcLib=@grpc/grpc-js',
   '--importFileExtension=.ts',
 ];

@@ -1,10 +1,15 @@
-// The demo of the first start: an account with an administrator and an application, and ISO data
-// loaded through the public API. Every step is repeatable, so the next start continues an
-// interrupted one.
+// The demo of the first start: an account with an administrator and an application, ISO data, two
+// more people and changes that wait for review, all through the public API. Every step is
+// repeatable, so the next start continues an interrupted one.
+import { randomBytes } from 'node:crypto';
 import { createAccount } from '@almanac/admin-cli/accounts';
+import { ensureDemoPeople } from '@almanac/admin-cli/demo-data/demo-people';
+import { ensureDemoRequests } from '@almanac/admin-cli/demo-data/demo-requests';
 import { loadIsoData } from '@almanac/admin-cli/demo-data/iso-account';
 import { describeTables } from '@almanac/admin-cli/demo-data-commands';
 import { createOperator } from '@almanac/admin-cli/operator';
+import { createApi } from '@almanac/api-client/api';
+import { type Person, signInPerson } from '@almanac/api-client/sign-in';
 import { type Home, readJson, readRuntime, writeJson } from '@almanac/embedded/home';
 import type { Screen } from '@almanac/embedded/screen';
 import { type DemoAccount, keepDemoAccount } from '@almanac/embedded/secrets';
@@ -37,10 +42,26 @@ export async function seedDemo({ home, system, screen, signal }: Given): Promise
       phase = what;
     });
     screen.step(`ISO data: ${describeTables(tables)}`);
+    phase = 'its people and their changes';
+    signal.throwIfAborted();
+    if (demo.people) await addPeopleAndChanges(system.baseUrl, demo, demo.people);
+    screen.step('a steward, an approver, and changes that wait for review');
     writeJson(home.credentials, { base_url: system.baseUrl, ...demo } satisfies Credentials);
   } finally {
     quiet();
   }
+}
+
+async function addPeopleAndChanges(
+  baseUrl: string,
+  { admin, application }: DemoAccount,
+  people: NonNullable<DemoAccount['people']>,
+): Promise<void> {
+  const signIn = async (person: Person) =>
+    createApi(baseUrl, (await signInPerson(baseUrl, application, person)).access_token);
+  const asAdmin = await signIn(admin);
+  await ensureDemoPeople(asAdmin, people);
+  await ensureDemoRequests({ admin: asAdmin, steward: await signIn(people.steward) });
 }
 
 async function makeAccount(home: Home, system: System): Promise<DemoAccount> {
@@ -57,10 +78,14 @@ async function makeAccount(home: Home, system: System): Promise<DemoAccount> {
     });
     const { account_id, admin } = account;
     const application = { ...account.application, redirect_uri: redirectUri };
-    const demo = { account_id, admin, application };
+    const person = (name: string) => ({ email: `${name}@demo.example`, password: newPassword() });
+    const people = { steward: person('steward'), approver: person('approver') };
+    const demo = { account_id, admin, application, people };
     keepDemoAccount(home, demo);
     return demo;
   } finally {
     operator.close();
   }
 }
+
+const newPassword = () => randomBytes(15).toString('base64url');

@@ -2,13 +2,9 @@
 import { relative } from 'node:path';
 import { isLoopback } from '@almanac/service-kit/http/client-address';
 import { type Home, readJson } from './home.ts';
+import type { DemoAccount } from './secrets.ts';
 
-export type Credentials = {
-  base_url: string;
-  account_id: number;
-  admin: { email: string; password: string };
-  application: { client_id: string; client_secret: string; redirect_uri: string };
-};
+export type Credentials = { base_url: string } & DemoAccount;
 
 /** The text. Password and secret stay in their file, from which the calls read them. */
 export function finalScreen(home: Home, baseUrl: string, env: NodeJS.ProcessEnv): string {
@@ -19,8 +15,8 @@ export function finalScreen(home: Home, baseUrl: string, env: NodeJS.ProcessEnv)
   lines.push(`  API reference            ${baseUrl}/docs`);
   if (credentials)
     lines.push(
-      `  Log in as                ${credentials.admin.email}, with the password in ${file}`,
-      `  Credentials (demo)       ${file}`,
+      `  Log in as                ${people(credentials)}`,
+      `  Passwords (demo)         ${file}`,
       '',
       '  Try it:',
       '',
@@ -36,6 +32,13 @@ export function finalScreen(home: Home, baseUrl: string, env: NodeJS.ProcessEnv)
   lines.push('', ...mailLines(home, baseUrl, env));
   lines.push(`  Logs                     ${shortPath(home.logs)}/`, '  Stop                     Ctrl-C', '');
   return lines.join('\n');
+}
+
+function people({ admin, people }: Credentials): string {
+  const others = people
+    ? `, or as ${people.steward.email} (proposes changes) or ${people.approver.email} (approves)`
+    : '';
+  return `${admin.email}${others}`;
 }
 
 // The page is for this machine only. Without an SMTP server, the folder always has the mails.

@@ -14,6 +14,8 @@ export type DemoAccount = {
   account_id: number;
   admin: { email: string; password: string };
   application: { client_id: string; client_secret: string; redirect_uri: string };
+  /** Missing in accounts of earlier releases. */
+  people?: Record<'steward' | 'approver', { email: string; password: string }>;
 };
 
 export type Secrets = {

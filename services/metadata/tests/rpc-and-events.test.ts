@@ -98,7 +98,8 @@ describe('gRPC', () => {
     const account = await givenAccount(metadata);
     const steward = givenUser(metadata, account.id, [['edit', 'branch', account.mainId]]);
     const mine = { accountId: account.id, userId: steward.id };
-    const request = { branch_id: account.mainId, title: 'Prices', load_id: `load-${account.id}` };
+    const load_id = `load-${account.id}`;
+    const request = { branch_id: account.mainId, title: 'Prices', description: 'Of 2027', load_id };
     const { data } = metadata.neighbours;
     data.before.OpenChangeRequest = () => {
       throw new ServiceError('wrong_state', { code: 'wrong_state', message: 'Not kept.' });
@@ -109,10 +110,10 @@ describe('gRPC', () => {
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
     const [{ id } = { id: 0 }] = made;
     expect(data.changeRequests.requests.get(id)).toMatchObject({
-      ...{ accountId: account.id, branch_id: account.mainId, created_by: steward.id, load_id: request.load_id },
+      ...{ accountId: account.id, branch_id: account.mainId, created_by: steward.id, load_id },
     });
     const { data: listed } = await givenAdmin(metadata, account.id).get('/change_requests');
-    expect(listed).toMatchObject([{ id, title: 'Prices', description: null, status: 'draft', created_by: steward.id }]);
+    expect(listed).toMatchObject([{ id, title: 'Prices', description: 'Of 2027', status: 'draft', created_by: steward.id }]);
     const viewer = givenUser(metadata, account.id, [['view', 'branch', account.mainId]]);
     const others = [{ ...mine, userId: viewer.id }, { accountId: (await givenAccount(metadata)).id }];
     const kinds = await Promise.all(

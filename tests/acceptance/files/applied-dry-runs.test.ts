@@ -79,7 +79,9 @@ it('a file is tried, compared, proposed, approved and in the table', async () =>
     body: { problems: [{ code: 'proposals_only' }] },
   });
 
-  const applied = await steward.api.post(`${dry.path}/apply`, { as: 'change_request', title: 'New places' });
+  const applied = await steward.api.post(`${dry.path}/apply`, {
+    ...{ as: 'change_request', title: 'New places', description: 'From the survey' },
+  });
   expect(applied).toMatchObject({ applied_as: 'change_request', dry_run: true });
   const id = applied.change_request_id as number;
   expect((await steward.api.send('POST', `${dry.path}/apply`, { as: 'change_request' })).status).toBe(422);
@@ -88,8 +90,11 @@ it('a file is tried, compared, proposed, approved and in the table', async () =>
   await steward.api.post(`/change_requests/${id}/send_request`, {});
   // Who approves on the branch compares what is under review without a right on the table.
   expect((await approver.api.post('/table_data/diff', { ...named, right })).rows).toMatchObject(expected);
-  const { revision, title, counts } = await approver.api.get(`/change_requests/${id}`);
-  expect({ title, counts }).toMatchObject({ title: 'New places', counts: { operations: 3, with_problems: 0 } });
+  const { revision, title, description, counts } = await approver.api.get(`/change_requests/${id}`);
+  expect({ title, description, counts }).toMatchObject({
+    ...{ title: 'New places', description: 'From the survey' },
+    counts: { operations: 3, with_problems: 0 },
+  });
   expect(await approver.api.post(`/change_requests/${id}/apply`, { revision })).toMatchObject({ status: 'applied' });
   expect(await shown()).toEqual(['A Place A', 'B Brücke', 'D Damm']);
 }, 120_000);

@@ -52,10 +52,12 @@ describe('npm start', () => {
 
   it('writes credentials that work, for their owner only, and shows where they are', async () => {
     const credentials = readCredentials();
+    const person = { email: expect.any(String), password: expect.any(String) };
     expect(credentials).toEqual({
       base_url: system.baseUrl,
       account_id: expect.any(Number),
-      admin: { email: expect.any(String), password: expect.any(String) },
+      admin: person,
+      people: { steward: person, approver: person },
       application: {
         client_id: expect.any(String),
         client_secret: expect.any(String),
@@ -77,6 +79,22 @@ describe('npm start', () => {
     expect(await rowCount('Subdivisions')).toBeGreaterThan(5_000);
     expect(await rowCount('Currencies')).toBeGreaterThan(170);
     expect(await rowCount('Languages')).toBeGreaterThan(7_000);
+  });
+
+  it('has a change request with a conflict and an imported one, which wait for the approver', async () => {
+    const { application, people } = readCredentials();
+    const { access_token } = await signInPerson(system.baseUrl, application, people.approver);
+    const api = createApi(system.baseUrl, access_token);
+    const { data } = await api.get('/inbox');
+    expect(data.map(({ title }: { title: string }) => title).toSorted()).toEqual([
+      'Currencies by the latest amendments to ISO 4217',
+      'Regions of Kazakhstan from the statistics office',
+    ]);
+    const rehearsals = await Promise.all(
+      data.map(({ id }: { id: number }) => api.post(`/change_requests/${id}/rehearse`)),
+    );
+    const codes = rehearsals.flatMap(({ problems }) => problems.map(({ code }: { code: string }) => code));
+    expect(codes).toEqual(['version_conflict']);
   });
 
   it('says so when it is already running', async () => {

@@ -71,7 +71,6 @@ export function loadServiceDefinition(name: RpcServiceName): grpc.ServiceDefinit
     longs: Number,
     enums: String,
     defaults: true,
-    oneofs: true,
     includeDirs: [root],
   });
   const service = `almanac.${name}.v1.${name.charAt(0).toUpperCase()}${name.slice(1)}`;
