@@ -25,12 +25,16 @@ describe('the client package', () => {
     const own = join(modules, '@almanac/client');
     mkdirSync(own, { recursive: true });
     await run('tar', ['-xzf', join(folder, packed?.filename ?? ''), '-C', own, '--strip-components=1']);
-    const { dependencies } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as {
-      dependencies: Record<string, string>;
+    const copyDependencies = (from: string) => {
+      const file = join(from, 'package.json');
+      const { dependencies = {} } = JSON.parse(readFileSync(file, 'utf8')) as { dependencies?: Record<string, string> };
+      for (const name of Object.keys(dependencies)) {
+        const found = dirname(createRequire(file).resolve(`${name}/package.json`));
+        cpSync(found, join(modules, name), { recursive: true });
+        copyDependencies(found);
+      }
     };
-    const { resolve: find } = createRequire(join(packageFolder, 'package.json'));
-    for (const name of Object.keys(dependencies))
-      cpSync(dirname(find(`${name}/package.json`)), join(modules, name), { recursive: true });
+    copyDependencies(packageFolder);
   });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,6 +3,7 @@
 import createFetchClient from 'openapi-fetch';
 import type { Call, Init, Item, ListPath } from './calls.ts';
 import { AlmanacError } from './errors.ts';
+import { createFeeds, type Feeds } from './feeds.ts';
 import { exactPaths } from './generated/exact-paths.ts';
 import { keyedPaths } from './generated/keyed-paths.ts';
 import type { components, paths } from './generated/schema.ts';
@@ -14,6 +15,17 @@ import { createTransfers, type Transfers } from './transfers.ts';
 
 export type { Answer, Item, ListPath } from './calls.ts';
 export { AlmanacError, type Problem } from './errors.ts';
+export type {
+  Change,
+  ChangePage,
+  ChangesOf,
+  Event,
+  EventPage,
+  EventsOf,
+  FeedOptions,
+  FeedPage,
+  Feeds,
+} from './feeds.ts';
 export type { ProblemCode } from './generated/problem-codes.ts';
 export type { paths } from './generated/schema.ts';
 export type { Grid } from './pages.ts';
@@ -21,6 +33,7 @@ export type { ColumnValues, Row, RowOf, SystemColumns } from './records.ts';
 export type { Credentials } from './tokens.ts';
 export type { Export, FileContent, Import, NewExport, NewImport, Transfers } from './transfers.ts';
 export type { WaitOptions } from './waiting.ts';
+export { verifyWebhook, type WebhookHeaders, WebhookVerificationError } from './webhooks.ts';
 
 /** The types of the API by their names in its document: `Schemas['Domain']`. */
 export type Schemas = components['schemas'];
@@ -49,7 +62,9 @@ export type ClientOptions = {
   | { headers: Record<string, string> }
 );
 
-export type Client = Transfers & {
+type Work = Transfers & Feeds;
+
+export type Client = Work & {
   get: Call<'get'>;
   /**
    * Generates an Idempotency-Key where the API takes one, for retries; yours is in `params.header`.
@@ -115,6 +130,7 @@ export function createClient(options: ClientOptions): Client {
     list: ((path: string, init?: object) => listItems(calls.get as never, path, init)) as Client['list'],
     rows: ((grid, { signal } = {}) => listRows(calls.post, grid, signal)) as Client['rows'],
     ...createTransfers(calls, send),
+    ...createFeeds(calls),
   };
 }
 

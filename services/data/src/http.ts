@@ -8,6 +8,7 @@ import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { changeRequestRoutes } from './api/change-requests/change-requests.routes.ts';
 import { rehearsalRoutes } from './api/change-requests/rehearsal.routes.ts';
+import { changesRoutes } from './api/changes.routes.ts';
 import { differenceRoutes } from './api/differences.routes.ts';
 import { readingRowsRoutes } from './api/reading-rows.routes.ts';
 import { referenceRoutes } from './api/references.routes.ts';
@@ -35,6 +36,7 @@ export function dataRoutes(ctx: DataContext): Route[] {
     ...referenceRoutes(ctx),
     ...searchRoutes(ctx),
     ...differenceRoutes(ctx, openers),
+    ...changesRoutes(ctx),
     ...usageRoutes(ctx),
     ...changeRequestRoutes(ctx),
     ...rehearsalRoutes(ctx),

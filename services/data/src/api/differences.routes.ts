@@ -1,4 +1,4 @@
-// The routes of what differs and what has changed: /table_data/diff, /changes, /timeline.
+// The routes of what differs and what has happened: /table_data/diff, /activity, /timeline.
 import { idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
@@ -10,7 +10,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { readTableReference, tableInBody, tableInQuery } from '@almanac/service-kit/rights/table-reference';
 import { instantSchema } from '@almanac/service-kit/text/instants';
 import { z } from 'zod';
-import { getTimeline, listChanges } from '../differences/activity.ts';
+import { getTimeline, listActivity } from '../differences/activity.ts';
 import { actions, spans } from '../differences/activity-sql.ts';
 import { differenceKinds } from '../differences/difference-plan.ts';
 import { type CompareAccess, getDifferences } from '../differences/differences.ts';
@@ -195,8 +195,8 @@ export function differenceRoutes(access: CompareAccess, { openReading, openDryRu
     }),
     route({
       method: 'GET',
-      path: '/table_data/changes',
-      operationId: 'listChanges',
+      path: '/table_data/activity',
+      operationId: 'listActivity',
       tag,
       summary: 'List the changes of a table, newest first',
       description: 'The versions of all rows, deleted ones too, in today’s columns.',
@@ -232,7 +232,7 @@ export function differenceRoutes(access: CompareAccess, { openReading, openDryRu
         const exactNumbers = readExactNumbers(query, headers);
         const request = { ...readTableReference(query), exactNumbers, signal: callerLeft(response) };
         const asked = { from, to, userId, applicationId, channel, action, column, page, per_page };
-        return new JsonText(await listChanges(access, call, request, asked));
+        return new JsonText(await listActivity(access, call, request, asked));
       },
     }),
     route({

@@ -2,7 +2,7 @@
 // each span of time. Pure.
 
 import { metaSql, type PageNumbers } from '../pages/page-sql.ts';
-import { actionSql, originMembersSql } from '../records/history/history-sql.ts';
+import { actionMemberSql, actionSql, originMembersSql } from '../records/history/history-sql.ts';
 import { joinedSql, maxRecordBytes, mayOverflow } from '../rows/answer-size.ts';
 import { systemColumns } from '../rows/fields.ts';
 import { type Channel, channels } from '../rows/origin.ts';
@@ -65,7 +65,7 @@ function conditionSql(table: DeployedTable, plan: ActivityPlan, bind: Bind): str
 }
 
 /** A page of versions: one row `answer`; none when the table has changed. */
-export function changesSql(table: DeployedTable, plan: ActivityPlan, page: PageNumbers): Statement {
+export function activitySql(table: DeployedTable, plan: ActivityPlan, page: PageNumbers): Statement {
   const values = new Values();
   const { bind } = values;
   const from = `${versionsSql(table, plan, bind)}${conditionSql(table, plan, bind)}`;
@@ -112,7 +112,7 @@ function changeSql(table: DeployedTable, bind: Bind): string {
   const change = concatSql([
     `'{"svc_sk":' || v.svc_sk || ',"svc_version":' || v.svc_version`,
     `',"at":' || ${valueTypes.timestamptz.jsonSql('v.svc_updated_at')}`,
-    `(select ${concatSql(originMembersSql(table, bind))} from (select v.*) v)`,
+    `(select ${concatSql([actionMemberSql(table), ...originMembersSql(table, bind)])} from (select v.*) v)`,
     `',"key":{'`,
     ...(key.length === 0 ? [`''`] : key),
     `'},"cells":'`,

@@ -4,31 +4,30 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Problem } from '@almanac/service-kit/problems';
-import type { PageState } from '../pages/pages.ts';
+import { inTurn, type PageState } from '../pages/pages.ts';
 import { runCancellable } from '../postgres/cancellable.ts';
 import type { Pools } from '../postgres/pools.ts';
 import { fieldsOf } from '../rows/fields.ts';
 import { stale, type TableAccess, type TableRequest, withTable } from '../tables/open-table.ts';
-import type { DeployedTable } from '../tables/table.ts';
-import { type ActivityPlan, changesSql, type Period, type spans, timelineSql } from './activity-sql.ts';
+import { type ActivityPlan, activitySql, type Period, type spans, timelineSql } from './activity-sql.ts';
 
 type Access = TableAccess & { pools: Pools; pages: PageState };
 /** `signal`: aborted when the caller no longer waits. */
 type Request = TableRequest & { signal: AbortSignal };
 
 /** `column`: its name. */
-export type ChangesRequest = Omit<ActivityPlan, 'column'> & {
+export type ActivityRequest = Omit<ActivityPlan, 'column'> & {
   column?: string | undefined;
   page?: number | undefined;
   per_page?: number | undefined;
 };
 
 /** A page of the versions of all rows, newest first: the body of the answer. 400 for bad input. */
-export function listChanges(
+export function listActivity(
   access: Access,
   call: CallContext,
   { signal, ...table }: Request,
-  { column: name, page = 1, per_page = limits.perPageDefault, ...asked }: ChangesRequest,
+  { column: name, page = 1, per_page = limits.perPageDefault, ...asked }: ActivityRequest,
 ): Promise<string> {
   return withTable(access, call, table, 'view', async (opened) => {
     const problems = periodProblems(asked);
@@ -41,8 +40,8 @@ export function listChanges(
       });
     if (problems.length > 0) throw new ServiceError('bad_request', problems);
     const perPage = Math.min(per_page, limits.perPageMaximum);
-    const statement = changesSql(opened, { ...asked, column }, { page, perPage });
-    const [row] = await inTurn(access, opened, () =>
+    const statement = activitySql(opened, { ...asked, column }, { page, perPage });
+    const [row] = await inTurn(access.pages, opened, () =>
       runCancellable<{ answer: string }>(access.pools, statement, signal),
     );
     return row?.answer ?? stale;
@@ -63,7 +62,7 @@ export function getTimeline(
     const problems = periodProblems(period);
     if (problems.length > 0) throw new ServiceError('bad_request', problems);
     const statement = timelineSql(opened, period, bucket, limits.timelineBuckets);
-    const [row] = await inTurn(access, opened, () =>
+    const [row] = await inTurn(access.pages, opened, () =>
       runCancellable<{ answer: string; spans: number }>(access.pools, statement, signal),
     );
     if (!row) return stale;
@@ -81,18 +80,4 @@ export function getTimeline(
 function periodProblems({ from, to }: Period): Problem[] {
   if (from === undefined || to === undefined || Date.parse(from) < Date.parse(to)) return [];
   return [{ code: 'out_of_range', message: 'to must be later than from.', field: 'to' }];
-}
-
-// The versions of a large table are read in turn with its pages.
-async function inTurn<T>(
-  { pages: { counts, limiter } }: Access,
-  table: DeployedTable,
-  work: () => Promise<T>,
-): Promise<T> {
-  const leave = counts.isLarge(table) ? await limiter.enter() : undefined;
-  try {
-    return await work();
-  } finally {
-    leave?.();
-  }
 }

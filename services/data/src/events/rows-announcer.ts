@@ -78,7 +78,8 @@ export class RowsAnnouncer {
 async function announceTable(pools: Pools, id: number, mark: string): Promise<boolean> {
   return withTransaction(pools.outbox, async (sql) => {
     const { rows } = await sql(
-      `select d.account_id, d.branch_id, d.lineage_id, a.until::text as until from announced_rows a
+      `select d.account_id, d.branch_id, d.domain_id, d.key, d.lineage_id, a.until::text as until,
+         to_char(a.until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as mark from announced_rows a
        join deployed_table d using (table_definition_id) where table_definition_id = $1::int for update of a skip locked`,
       [id],
     );
@@ -92,8 +93,12 @@ async function announceTable(pools: Pools, id: number, mark: string): Promise<bo
         payload: {
           account_id: table.account_id,
           table_definition_id: id,
+          table_definition_key: table.key,
+          branch_id: table.branch_id,
+          domain_id: table.domain_id,
           ...changed,
-          changed_after: table.until,
+          // Both are high-water marks, from which callers may read the changes.
+          changed_after: table.mark,
           changed_until: mark,
         },
       });

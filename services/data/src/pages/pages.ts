@@ -63,6 +63,20 @@ export function listRecords(
   );
 }
 
+/** Runs work on a large table in turn with others that read such tables; else at once. */
+export async function inTurn<T>(
+  { counts, limiter }: Pick<PageState, 'counts' | 'limiter'>,
+  table: DeployedTable,
+  work: () => Promise<T>,
+): Promise<T> {
+  const leave = counts.isLarge(table) ? await limiter.enter() : undefined;
+  try {
+    return await work();
+  } finally {
+    leave?.();
+  }
+}
+
 type OrderedRows = RowSelection & Pick<PagePlan, 'sorts'>;
 
 /** A kind of answer about rows. */

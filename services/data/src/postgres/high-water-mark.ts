@@ -34,12 +34,12 @@ export async function readHighWaterMark(sql: Sql): Promise<string> {
  * the changes until then would be lost. The marks of exports have passed; some skew of clocks is
  * allowed for rows that have moved to another cluster since.
  */
-export async function refuseFutureMark(sql: Sql, mark: string): Promise<void> {
+export async function refuseFutureMark(sql: Sql, mark: string, field = 'high_water_mark'): Promise<void> {
   const { rows } = await sql('select clock_timestamp() as now');
   if (isInFuture(mark, rows[0]?.now))
     throw new ServiceError('bad_request', {
       code: 'out_of_range',
-      message: 'high_water_mark must not be in the future: use the next_high_water_mark of an export.',
-      field: 'high_water_mark',
+      message: `${field} must not be in the future: use the next_high_water_mark of an export.`,
+      field,
     });
 }

@@ -53,7 +53,7 @@ describe('the changes of a table', () => {
     await passed(net, changed.body.svc_updated_at);
     await remove(steward, table, [other]);
 
-    const { status, body } = await ask(table, 'changes');
+    const { status, body } = await ask(table, 'activity');
     expect(status).toBe(200);
     const by = { channel: 'api', request_id: expect.any(String) };
     expect(body.data).toMatchObject([
@@ -91,7 +91,7 @@ describe('the changes of a table', () => {
     expect(Date.parse(body.as_of_from)).toBeLessThanOrEqual(Date.parse(made.svc_updated_at));
 
     const found = async (query: string) =>
-      (await ask(table, 'changes', query)).body.data
+      (await ask(table, 'activity', query)).body.data
         .map(({ key, svc_version }: Change) => key.code + svc_version)
         .join(' ');
     expect(await found('user_id=7')).toBe('B2 A1');
@@ -104,7 +104,7 @@ describe('the changes of a table', () => {
     expect(await found(`to=${changed.body.svc_updated_at}`)).toBe('B1 A1');
     expect(await found(`from=${svc_updated_at}&to=${changed.body.svc_updated_at}`)).toBe('B1');
     expect(await found('per_page=1&page=2')).toBe('A2');
-    expect((await ask(table, 'changes', 'per_page=3&page=2')).body.meta).toMatchObject({
+    expect((await ask(table, 'activity', 'per_page=3&page=2')).body.meta).toMatchObject({
       total_count: 4,
       total_pages: 2,
     });
@@ -113,7 +113,7 @@ describe('the changes of a table', () => {
   it('are those of imports, restorations and reversions too', async () => {
     const table = await givenTable();
     await load(net, table, 'A,one,1\nB,two,2\n', { file_columns: ['code', 'name', 'size'] });
-    const { data } = (await ask(table, 'changes')).body;
+    const { data } = (await ask(table, 'activity')).body;
     expect(data).toMatchObject([
       { action: 'created', channel: 'import', key: { code: 'B' }, request_id: expect.any(String) },
       { action: 'created', channel: 'import', key: { code: 'A' } },
@@ -123,7 +123,7 @@ describe('the changes of a table', () => {
     await restore(net.call, table, [id]);
     await patch(net.call, table, id, { name: 'x' });
     await revert(net.call, table, id, 1);
-    const later = (await ask(table, 'changes', 'per_page=4')).body.data;
+    const later = (await ask(table, 'activity', 'per_page=4')).body.data;
     expect(later.map(({ action }: Change) => action)).toEqual(['reverted', 'updated', 'restored', 'deleted']);
     expect(later[0].cells).toEqual({ name: { from: 'x', to: 'two' } });
   });
@@ -137,7 +137,7 @@ describe('the changes of a table', () => {
     await net.query(`update deployed_table set history_since = '2026-03-01T00:00:00Z' where table_definition_id = $1`, [
       table,
     ]);
-    const { body } = await ask(table, 'changes');
+    const { body } = await ask(table, 'activity');
     expect(body.as_of_from).toBe('2026-03-01T00:00:00.000Z');
     expect(body.data.map(({ cells }: Change) => cells)).toEqual([{ name: { from: 'two', to: 'three' } }, null]);
   });
@@ -192,7 +192,7 @@ describe('the timeline of a table', () => {
   });
 });
 
-describe.each(['changes', 'timeline'])('GET /table_data/%s', (what) => {
+describe.each(['activity', 'timeline'])('GET /table_data/%s', (what) => {
   it('requires the right to view the table, of the account', async () => {
     const table = await givenTable();
     net.rights.set(8, { license_type: 'developer', permissions: [] });
@@ -204,8 +204,8 @@ describe.each(['changes', 'timeline'])('GET /table_data/%s', (what) => {
   it.each([
     ['from=2026-01-02T00:00:00Z&to=2026-01-02T00:00:00Z', 'to'],
     ['from=2026-01-02', 'from'],
-    [what === 'changes' ? 'column=nowhere' : 'bucket=minute', what === 'changes' ? 'column' : 'bucket'],
-    [what === 'changes' ? 'channel=fax' : 'bucket=', what === 'changes' ? 'channel' : 'bucket'],
+    [what === 'activity' ? 'column=nowhere' : 'bucket=minute', what === 'activity' ? 'column' : 'bucket'],
+    [what === 'activity' ? 'channel=fax' : 'bucket=', what === 'activity' ? 'channel' : 'bucket'],
   ])('is 400 with %s', async (query, field) => {
     const table = await givenTable();
     expect(await ask(table, what, query)).toMatchObject({ status: 400, body: { problems: [{ field }] } });

@@ -330,7 +330,7 @@ it('tables of 200 columns are compared, and their changes listed', async () => {
   await patch(net.call, table, id, record('b'));
   const [row] = (await compare(net.call, table, { as_of: before }, {})).body.rows;
   expect([Object.keys(row.key), Object.keys(row.cells)].map(({ length }) => length)).toEqual([31, 169]);
-  const { data } = (await net.call('GET', `/api/v1/table_data/changes?table_definition_id=${table}&column=column_199`))
+  const { data } = (await net.call('GET', `/api/v1/table_data/activity?table_definition_id=${table}&column=column_199`))
     .body;
   expect(data.map(({ cells }: { cells: object }) => Object.keys(cells).length)).toEqual([169, 200]);
 });

@@ -35,7 +35,10 @@ describe('changed rows', () => {
       expect(sum('deleted')).toBe(1);
       expect([52, 53]).toContain(sum('inserted'));
     });
-    expect(heard[0]).toMatchObject({ account_id: 1, table_definition_id: 1 });
+    const place = { table_definition_key: expect.any(String), branch_id: 1, domain_id: expect.any(Number) };
+    const mark = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+    expect(heard[0]).toMatchObject({ account_id: 1, table_definition_id: 1, ...place });
+    expect(heard[0]).toMatchObject({ changed_after: mark, changed_until: mark });
     expect(heard.length).toBeLessThan(10);
     await bus.stop();
   });

@@ -52,9 +52,12 @@ export const actionSql = (table: DeployedTable): string =>
   ` when ${restoredSql(table)} then '"restored"'` +
   ` when svc_is_deleted then '"deleted"' when svc_version = 1 then '"created"' else '"updated"' end`;
 
+/** The action as a member of a JSON object, after another one. */
+export const actionMemberSql = (table: DeployedTable): string => `',"action":' || ${actionSql(table)}`;
+
 /**
- * How a version came about, as members of a JSON object for `concat`; the row in scope is `v`. Each
- * begins with a comma.
+ * Where a version comes from, as members of a JSON object for `concat`; the row in scope is `v`.
+ * Each begins with a comma.
  */
 export function originMembersSql(table: DeployedTable, bind: Bind): string[] {
   const bulkWrite = (...of: Channel[]) =>
@@ -65,7 +68,6 @@ export function originMembersSql(table: DeployedTable, bind: Bind): string[] {
     `(select '{"id":' || b.change_request_id || ',"requested_by":' || coalesce(${actorSql('user')}, 'null')` +
     ` || ',"approved_by":' || coalesce(b.approved_by::text, 'null') || '}' ${bulkWrite('change_request')})`;
   return [
-    `',"action":' || ${actionSql(table)}`,
     `',"channel":' || ${channelNameSql}`,
     `',"user_id":' || coalesce(${actorSql('user')}, 'null')`,
     `',"application_id":' || coalesce(${actorSql('application')}, 'null')`,
@@ -79,6 +81,7 @@ function itemSql(table: DeployedTable, bind: Bind): string {
     `'{"svc_version":' || svc_version`,
     `',"valid_from":' || ${valueTypes.timestamptz.jsonSql('svc_updated_at')}`,
     `',"valid_to":' || coalesce(${valueTypes.timestamptz.jsonSql('svc_valid_to')}, 'null')`,
+    actionMemberSql(table),
     ...originMembersSql(table, bind),
     `',"changed_columns":' || ${changedSql(table, bind)}`,
     `',"record":' || ${recordSql(table, bind)} || '}'`,
