@@ -26,6 +26,7 @@ const lines = {
     ]),
   ),
   IDENTITY_KEY_ENCRYPTION_KEY: password(32),
+  JOBS_KEY_ENCRYPTION_KEY: password(32),
   POSTGRES_PASSWORD: password(),
   ...Object.fromEntries(storing.map((name) => [`${name.toUpperCase()}_DATABASE_PASSWORD`, password()])),
   ...Object.fromEntries(services.map((name) => [`${name.toUpperCase()}_BUS_PASSWORD`, busPasswords[name]])),

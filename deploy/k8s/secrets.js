@@ -56,7 +56,7 @@ const secrets = {
     ...database('jobs'),
     JOBS_OBJECT_STORE_URL: said.JOBS_OBJECT_STORE_URL ?? localStore(),
     ...(isLocal ? { JOBS_SMTP_URL: 'smtp://mail:1025?tls=none', JOBS_MAIL_FROM: 'almanac@localhost' } : {}),
-    ...only('JOBS_SMTP_URL', 'JOBS_MAIL_FROM'),
+    ...only('JOBS_SMTP_URL', 'JOBS_MAIL_FROM', 'JOBS_KEY_ENCRYPTION_KEY', 'JOBS_PREVIOUS_KEY_ENCRYPTION_KEY'),
   },
   'almanac-billing': { ...own('billing'), ...database('billing'), ...only('BILLING_WEBHOOK_SECRETS') },
   'almanac-console': own('console'),

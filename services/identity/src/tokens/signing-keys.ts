@@ -2,6 +2,7 @@
 // published before its first use, so that a cached key set can verify its first token. Replaced
 // keys stay published until their last tokens have expired.
 import { ServiceError } from '@almanac/service-kit/errors';
+import { seal, unseal } from '@almanac/service-kit/text/sealed-text';
 import {
   type CryptoKey,
   calculateJwkThumbprint,
@@ -16,7 +17,6 @@ import {
   SignJWT,
 } from 'jose';
 import type { Prisma, PrismaClient, signing_key } from '../generated/prisma/client.ts';
-import { seal, unseal } from '../security/sealed-text.ts';
 import { announce, type Database, transact } from '../transaction.ts';
 
 const algorithm = 'ES256';

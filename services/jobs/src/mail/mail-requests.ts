@@ -22,7 +22,7 @@ const attempts = 1_440;
 // Recipients are user ids or, where the requesting service knows no users, the current
 // administrators of the account.
 const payloads = samePayload(
-  ['identity', 'metadata', 'billing'].map((service) => `${service}.mail.requested`),
+  ['identity', 'metadata', 'billing', 'jobs'].map((service) => `${service}.mail.requested`),
   z.object({
     account_id: messageId,
     template: z.string(),

@@ -5,6 +5,7 @@ import { approvalTemplates } from './approval-templates.ts';
 import { billingTemplates } from './billing-templates.ts';
 import { changeRequestTemplates } from './change-request-templates.ts';
 import { type Template, template } from './template.ts';
+import { webhookTemplates } from './webhook-templates.ts';
 
 const none = z.object({});
 
@@ -54,6 +55,7 @@ const templates: Record<string, Template> = {
   ...approvalTemplates,
   ...changeRequestTemplates,
   ...billingTemplates,
+  ...webhookTemplates,
 };
 
 /** The template of that name, if there is one. */

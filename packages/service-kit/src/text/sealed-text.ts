@@ -14,7 +14,7 @@ export function seal(key: Buffer, owner: string, text: string): Uint8Array<Array
 export function unseal(key: Buffer, owner: string, sealed: Uint8Array): string | undefined {
   const bytes = Buffer.from(sealed);
   try {
-    const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+    const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
       .setAAD(Buffer.from(owner))
       .setAuthTag(bytes.subarray(12, 28));
     return Buffer.concat([cipher.update(bytes.subarray(28)), cipher.final()]).toString('utf8');
