@@ -19,6 +19,7 @@ import { findPublicPath } from './steps/find-public-path.ts';
 import { findRoute, isApiPath, isConsoleCall } from './steps/find-route.ts';
 import { forward, forwardAsApi } from './steps/forward.ts';
 import { handleError } from './steps/handle-error.ts';
+import { holdStream } from './steps/hold-stream.ts';
 import { limitAccount, limitNetwork, limitPerson } from './steps/limit-caller.ts';
 import { shedLoad } from './steps/shed-load.ts';
 import { signContext } from './steps/sign-context.ts';
@@ -38,6 +39,7 @@ export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Exp
     limitOfAccount,
     admit(ctx),
     signContext(ctx),
+    holdStream(ctx),
     ...compressed,
     forward(ctx),
   ]);
@@ -53,6 +55,7 @@ export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Exp
     checkConfirmed(ctx),
     admitUncounted(ctx),
     signContext(ctx),
+    holdStream(ctx),
     ...compressed,
     forwardAsApi,
     forward(ctx),

@@ -9,6 +9,7 @@ import type { AuditRefusal } from './authentication/refusal-audit.ts';
 import type { Sessions } from './authentication/sessions.ts';
 import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { GatewayConfig } from './config.ts';
+import type { OpenStreams } from './connections/open-streams.ts';
 import type { Upstreams } from './forwarding/upstreams.ts';
 
 export type GatewayContext = {
@@ -20,6 +21,7 @@ export type GatewayContext = {
   meters: AccountMeters;
   consoleUsage: ConsoleUsage;
   upstreams: Upstreams;
+  streams: OpenStreams;
   /** Headers of every answer, unless the service that answers sets its own. */
   defaultHeaders: readonly DefaultHeader[];
   /** The OpenAPI document of all services. */

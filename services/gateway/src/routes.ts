@@ -20,13 +20,22 @@ export type ApiRoute = {
   settle: boolean;
   /** The body is a file, not JSON. */
   upload: boolean;
+  /** The answer has no end: it is ended with the token, and when this gateway stops. */
+  stream: boolean;
   /** An act of consequence: the console asks for the password when it was given long ago. */
   confirmed: boolean;
   /** Also while payment blocks writes, over the console: the way out stays open. */
   unpaid: boolean;
 };
 
-type RouteOptions = { scope?: 'api:admin'; settle?: true; upload?: true; confirmed?: true; unpaid?: true };
+type RouteOptions = {
+  scope?: 'api:admin';
+  settle?: true;
+  upload?: true;
+  stream?: true;
+  confirmed?: true;
+  unpaid?: true;
+};
 type Endpoint = `${Method} /${string}`;
 
 const admin: RouteOptions = { scope: 'api:admin' };
@@ -43,6 +52,7 @@ const table: Record<ApiServiceName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /table_data/restore_records': {},
     'POST /table_data/batch': {},
     'POST /table_data/diff': {},
+    'GET /table_data/activity': {},
     'GET /table_data/changes': {},
     'GET /table_data/timeline': {},
     'POST /table_data/update_where': {},
@@ -153,6 +163,8 @@ const table: Record<ApiServiceName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /exports': {},
     'GET /exports/{id}': {},
     'POST /exports/{id}/cancel': {},
+    'GET /events': {},
+    'GET /events/stream': { stream: true },
     'POST /table_definitions/{id}/infer_columns': {},
     'GET /import_mappings': {},
     'POST /import_mappings': {},
@@ -160,6 +172,16 @@ const table: Record<ApiServiceName, { [endpoint: Endpoint]: RouteOptions }> = {
     'GET /import_mappings/{id}': {},
     'PATCH /import_mappings/{id}': {},
     'DELETE /import_mappings/{id}': {},
+    'GET /webhook_endpoints': admin,
+    'POST /webhook_endpoints': { ...admin, ...confirmed },
+    'GET /webhook_endpoints/{id}': admin,
+    'PATCH /webhook_endpoints/{id}': { ...admin, ...confirmed },
+    'DELETE /webhook_endpoints/{id}': admin,
+    'POST /webhook_endpoints/{id}/rotate_secret': { ...admin, ...confirmed },
+    'POST /webhook_endpoints/{id}/test': admin,
+    'POST /webhook_endpoints/{id}/replay': admin,
+    'GET /webhook_endpoints/{id}/deliveries': admin,
+    'POST /webhook_endpoints/{id}/deliveries/{delivery_id}/resend': admin,
   },
   identity: {
     'GET /users': admin,
@@ -229,6 +251,7 @@ export const apiRoutes: ApiRoute[] = Object.entries(table).flatMap(([service, li
       resource: path.split('/')[1] as string,
       settle: special.settle ?? false,
       upload: special.upload ?? false,
+      stream: special.stream ?? false,
       confirmed: special.confirmed ?? false,
       unpaid: special.unpaid ?? false,
     };

@@ -9,8 +9,10 @@ import { createRefusalAudit } from './authentication/refusal-audit.ts';
 import { createRevocations } from './authentication/revocations.ts';
 import { createSessions } from './authentication/sessions.ts';
 import { createSigningKeys } from './authentication/signing-keys.ts';
+import { requireAllowed } from './authentication/stream-token.ts';
 import { createTokenVerifier } from './authentication/token-verifier.ts';
 import { type GatewayConfig, upstreamNames } from './config.ts';
+import { OpenStreams } from './connections/open-streams.ts';
 import type { GatewayContext } from './context.ts';
 import { createOpenApiDocument } from './documents/openapi-document.ts';
 import { closeUpstreams, createUpstreams } from './forwarding/upstreams.ts';
@@ -49,15 +51,18 @@ export async function createGateway(
     isDraining: () => health.isDraining,
   });
   const keys = createSigningKeys({ identity: upstreams.identity, bus, logger });
+  const tokens = createTokenVerifier({ publicUrl, keys, revocations });
+  const streams = new OpenStreams({ requireAllowed: (res) => requireAllowed(tokens, res), logger });
   const context: GatewayContext = {
     config,
     publicUrl: url,
     runtime,
-    tokens: createTokenVerifier({ publicUrl, keys, revocations }),
+    tokens,
     sessions: createSessions({ publicUrl, identity: identity.client, revocations }),
     meters,
     consoleUsage,
     upstreams,
+    streams,
     defaultHeaders: headers,
     openApi: createOpenApiDocument(upstreams, publicUrl),
     auditRefusal: createRefusalAudit({ bus, logger }),
@@ -69,6 +74,7 @@ export async function createGateway(
   metrics.gauges('almanac_gateway_service_requests_in_flight', 'Requests in flight at a service.', 'upstream', () =>
     Object.fromEntries(upstreamNames.map((name) => [name, upstreams[name].inFlight()])),
   );
+  metrics.gauge('almanac_gateway_streams_open', 'Open streams of events.', () => streams.size);
   metrics.gauge('almanac_gateway_metered_accounts', 'Accounts whose calls this gateway counts.', () => meters.size());
 
   const { metricsPort } = config;
@@ -87,6 +93,7 @@ export async function createGateway(
     { name: 'upstreams', stop: () => closeUpstreams(upstreams) },
     { name: 'metrics', start: async () => metricsServer?.start(), stop: () => metricsServer?.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
+    { name: 'streams', start: () => streams.start(), stop: () => streams.stop() },
   ]);
   return { context, ...lifecycle };
 }

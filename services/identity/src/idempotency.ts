@@ -6,8 +6,8 @@ import type { CallContext, Keyed } from '@almanac/service-kit/caller/call-contex
 import { answerOnce, findAnswer } from '@almanac/service-kit/caller/idempotency';
 import { JsonText } from '@almanac/service-kit/http/json-text';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
+import { seal, unseal } from '@almanac/service-kit/text/sealed-text';
 import type { IdentityContext } from './context.ts';
-import { seal, unseal } from './security/sealed-text.ts';
 import { type Transaction, transact } from './transaction.ts';
 
 /** Documents the header, for routes that accept it. */

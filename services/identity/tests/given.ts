@@ -72,6 +72,7 @@ const eventTypes = [
   'identity.token.revoked',
   'identity.application.changed',
   'identity.permission.changed',
+  'identity.audit.recorded',
 ];
 
 export async function givenIdentity(env: Record<string, string> = {}): Promise<Identity> {

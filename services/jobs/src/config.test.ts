@@ -48,6 +48,18 @@ describe('the configuration of jobs', () => {
     ]);
   });
 
+  it('reads the key and the networks of webhooks, neither of which is needed', () => {
+    const webhooks = { JOBS_KEY_ENCRYPTION_KEY: key, JOBS_WEBHOOK_NETWORKS: '10.20.0.0/16, fd00::/8' };
+    const config = readConfig({ ...env, ...webhooks });
+    expect(config.secrets.keyEncryptionKey).toHaveLength(32);
+    expect(config.webhooks.networks.check('10.20.1.1')).toBe(true);
+    expect(readConfig(env).webhooks.networks.check('10.20.1.1')).toBe(false);
+    expect(problemsOf({ JOBS_KEY_ENCRYPTION_KEY: 'topsecret', JOBS_WEBHOOK_NETWORKS: 'everything' })).toEqual([
+      'JOBS_KEY_ENCRYPTION_KEY should be 32 random bytes in base64url.',
+      'JOBS_WEBHOOK_NETWORKS should be networks that webhooks may reach: 10.20.0.0/16, fd00::/8.',
+    ]);
+  });
+
   it('reports all problems at once, and none of the secrets', () => {
     expect(problemsOf({ JOBS_SIGNING_KEY: '' })).toEqual([
       'JOBS_SIGNING_KEY is missing; it should be the key that signs links to files: 32 or more bytes as base64url.',

@@ -11,6 +11,7 @@ import {
 import { readS3Url } from './files/object-store/s3-url.ts';
 import { type MailAddress, readMailAddress } from './mail/transports/addresses.ts';
 import { readSmtpUrl } from './mail/transports/smtp-url.ts';
+import { type Networks, readNetworks } from './webhooks/sending/address-rules.ts';
 
 export type JobsConfig = {
   common: CommonConfig;
@@ -33,6 +34,20 @@ export type JobsConfig = {
     giveUpAfterSeconds: number;
     sweepMs: number;
   };
+  eventStreams: {
+    /** The most streams of events that are open at this instance. */
+    total: number;
+    /** … of one account. */
+    perAccount: number;
+    /** Between two heartbeats of a stream. */
+    heartbeatMs: number;
+  };
+  webhooks: {
+    /** Networks that webhooks may reach besides public addresses, also by plain HTTP. */
+    networks: Networks;
+    /** How long one message may take, from the look-up of the host to the end of the answer. */
+    sendMs: number;
+  };
   mail: {
     from: MailAddress;
     /** The address of the console; unset: links of mails lead to the API. */
@@ -42,6 +57,10 @@ export type JobsConfig = {
     databaseUrl: string;
     objectStoreUrl: string;
     signingKey?: Uint8Array;
+    /** 32 bytes that encrypt the secrets of webhooks at rest. Unset: there are no webhooks. */
+    keyEncryptionKey?: Buffer;
+    /** The previous key, during a rotation: decrypts, never encrypts. */
+    previousKeyEncryptionKey?: Buffer;
     /** Unset: mails stay queued. */
     smtpUrl?: string;
   };
@@ -58,6 +77,8 @@ export function readConfig(env: Environment): JobsConfig {
   const signingKey = readSigningKey(read, env, objectStoreUrl);
   checkS3Url(read, objectStoreUrl);
   const smtpUrl = readMailUrl(read);
+  const keyEncryptionKey = findKey(read, 'JOBS_KEY_ENCRYPTION_KEY');
+  const previousKeyEncryptionKey = findKey(read, 'JOBS_PREVIOUS_KEY_ENCRYPTION_KEY');
   return read.finish({
     common: readCommonConfig(read, 'jobs'),
     rpcPort: readRpcPort(read, 'jobs'),
@@ -88,11 +109,27 @@ export function readConfig(env: Environment): JobsConfig {
       giveUpAfterSeconds: 24 * 3600,
       sweepMs: 10 * 60_000,
     },
+    eventStreams: {
+      total: read.integer('JOBS_EVENT_STREAMS', 'streams of events open at once', {
+        default: 2_000,
+        min: 1,
+        max: 1_000_000,
+      }),
+      perAccount: read.integer('JOBS_EVENT_STREAMS_PER_ACCOUNT', 'streams of events of one account open at once', {
+        default: 200,
+        min: 1,
+        max: 1_000_000,
+      }),
+      heartbeatMs: 20_000,
+    },
+    webhooks: { networks: readWebhookNetworks(read), sendMs: 15_000 },
     mail: { from: readSender(read, smtpUrl), ...readConsoleUrl(read) },
     secrets: {
       databaseUrl: readDatabaseUrl(read, 'jobs'),
       objectStoreUrl,
       ...(signingKey ? { signingKey } : {}),
+      ...(keyEncryptionKey ? { keyEncryptionKey } : {}),
+      ...(previousKeyEncryptionKey ? { previousKeyEncryptionKey } : {}),
       ...(smtpUrl ? { smtpUrl } : {}),
     },
   });
@@ -107,6 +144,21 @@ function readSigningKey(read: ConfigReader, env: Environment, storeUrl: string |
   if (!/^[A-Za-z0-9_-]+$/.test(text) || key.length < 32)
     read.problems.push('JOBS_SIGNING_KEY should be 32 or more bytes as base64url.');
   return key;
+}
+
+function findKey(read: ConfigReader, name: string): Buffer | undefined {
+  const what = '32 random bytes in base64url';
+  const text = read.text(name, what, { default: '' });
+  if (text === '') return undefined;
+  if (!/^[A-Za-z0-9_-]{43}=?$/.test(text)) read.problems.push(`${name} should be ${what}.`);
+  return Buffer.from(text, 'base64url');
+}
+
+function readWebhookNetworks(read: ConfigReader): Networks {
+  const what = 'networks that webhooks may reach: 10.20.0.0/16, fd00::/8';
+  const networks = readNetworks(read.text('JOBS_WEBHOOK_NETWORKS', what, { default: '' }));
+  if (!networks) read.problems.push(`JOBS_WEBHOOK_NETWORKS should be ${what}.`);
+  return networks as Networks;
 }
 
 function checkS3Url(read: ConfigReader, url: string | undefined): void {

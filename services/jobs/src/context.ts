@@ -7,6 +7,8 @@ import type { JobsConfig } from './config.ts';
 import type { ObjectStore } from './files/object-store/object-store.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 import type { Mailer } from './mail/mailer.ts';
+import type { WebhookSecrets } from './webhooks/secrets/webhook-secrets.ts';
+import type { Reach } from './webhooks/sending/endpoint-url.ts';
 
 export type JobsContext = {
   logger: Logger;
@@ -32,4 +34,5 @@ export type JobsContext = {
   work: JobsConfig['work'];
   /** Undefined: no transport is configured, so mails stay queued. */
   mailer?: Mailer;
+  webhooks: { secrets: WebhookSecrets; reach: Reach };
 };

@@ -20,6 +20,9 @@ import { consumeClosedAccounts } from './accounts/closed-accounts.ts';
 import { createJobsErasure } from './accounts/erase-account.ts';
 import type { JobsConfig } from './config.ts';
 import type { JobsContext } from './context.ts';
+import { consumeEvents } from './events/consume-events.ts';
+import { EventStreams } from './events/event-streams.ts';
+import { readLogDelay } from './events/read-events.ts';
 import { exportHandler } from './exports/export-work.ts';
 import { createObjectStore, isFolderStore } from './files/object-store/create-object-store.ts';
 import type { ObjectStore } from './files/object-store/object-store.ts';
@@ -36,6 +39,11 @@ import { workRequested } from './queue/jobs.ts';
 import { createWorker } from './queue/worker.ts';
 import { createJobsRpc } from './rpc.ts';
 import { consumeMoves } from './table-places.ts';
+import { createDispatcher } from './webhooks/deliveries/dispatcher.ts';
+import { readOldestWait } from './webhooks/deliveries/take-deliveries.ts';
+import { resealSecrets } from './webhooks/secrets/stored-secrets.ts';
+import { createWebhookSecrets } from './webhooks/secrets/webhook-secrets.ts';
+import { type Resolve, resolveHost } from './webhooks/sending/hosts.ts';
 
 const directory = join(import.meta.dirname, '../prisma/migrations');
 
@@ -45,15 +53,16 @@ export async function migrateJobs(config: JobsConfig): Promise<void> {
   await migrate({ databaseUrl: config.secrets.databaseUrl, directory, logger });
 }
 
-/** `overrides.store` replaces the object store in tests. */
+/** `store` replaces the object store in tests, `resolve` the addresses of webhooks' hosts. */
 export async function createJobs(
   config: JobsConfig,
-  overrides: Overrides & { store?: ObjectStore } = {},
+  overrides: Overrides & { store?: ObjectStore; resolve?: Resolve } = {},
 ): Promise<Service<JobsContext>> {
   const runtime = await createServiceRuntime(config.common, overrides);
   const { logger, health, metrics, bus } = runtime;
   const { publicUrl } = config.common;
-  const { databaseUrl, objectStoreUrl, signingKey, smtpUrl } = config.secrets;
+  const { databaseUrl, objectStoreUrl, signingKey, smtpUrl, keyEncryptionKey, previousKeyEncryptionKey } =
+    config.secrets;
   const pool = createPool({ url: databaseUrl, name: 'almanac-jobs', max: 20, logger });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const store =
@@ -63,6 +72,8 @@ export async function createJobs(
   const metadata = runtime.rpcClient('metadata', config.neighbours.metadata);
   const data = runtime.rpcClient('data', config.neighbours.data);
   const mailer = smtpUrl === undefined ? undefined : createMailer({ ...config.mail, smtpUrl, publicUrl });
+  const secrets = createWebhookSecrets(keyEncryptionKey, previousKeyEncryptionKey);
+  const reach = { networks: config.webhooks.networks, resolve: overrides.resolve ?? resolveHost };
   const context: JobsContext = {
     logger,
     prisma,
@@ -74,6 +85,7 @@ export async function createJobs(
     data: data.client,
     work: config.work,
     ...(mailer ? { mailer } : {}),
+    webhooks: { secrets, reach },
   };
   // The object store is no readiness check: without it jobs wait, and the API still answers.
   if (!isFolderStore(store)) runtime.neededServers.add('object_store', () => store.start());
@@ -108,8 +120,25 @@ export async function createJobs(
   metrics.gauge('almanac_mails_failed', 'Mails that were given up in the last 90 days.', () =>
     countMails(context, 'failed'),
   );
+  const dispatcher = createDispatcher(context, { secrets, reach, sendMs: config.webhooks.sendMs });
+  metrics.gauges(
+    'almanac_webhook_attempts',
+    'Messages sent since the start, by what became of them.',
+    'result',
+    () => dispatcher.results,
+  );
+  metrics.gauge('almanac_webhook_oldest_seconds', 'For how many seconds the oldest webhook delivery waits.', () =>
+    readOldestWait(pool),
+  );
   const rpc = createJobsRpc(context, runtime, config.rpcPort);
-  const http = createJobsHttp(context, runtime);
+  const streams = new EventStreams(context, config.eventStreams);
+  metrics.gauge(
+    'almanac_event_log_delay_seconds',
+    'The longest time from an event to its place in the log, of the last five minutes; 0 without one.',
+    () => readLogDelay(pool),
+  );
+  metrics.gauge('almanac_event_streams_open', 'Open streams of events.', () => streams.size);
+  const http = createJobsHttp(context, runtime, streams);
 
   const lifecycle = createLifecycle(runtime, [
     { name: 'migrations', start: () => migrate({ databaseUrl, directory, logger }) },
@@ -125,10 +154,13 @@ export async function createJobs(
       start: async () => workers.forEach((worker) => void worker.start()),
       stop: () => Promise.all(workers.map((worker) => worker.stop())),
     },
+    { name: 'webhook secrets', start: async () => previousKeyEncryptionKey && resealSecrets(pool, secrets) },
+    dispatcher,
     createSweeper(context),
     createJobsErasure(context, bus),
     { name: 'rpc', start: () => rpc.start(), stop: () => rpc.stop() },
     { name: 'http', start: () => http.start(), stop: () => http.stop() },
+    { name: 'event streams', start: () => streams.start(), stop: () => streams.stop() },
   ]);
   return { context, ...lifecycle };
 }
@@ -151,5 +183,6 @@ async function startConsumers({ bus }: ServiceRuntime, ctx: JobsContext, workers
   await consumeMoves(ctx, bus);
   await consumeMailRequests(ctx, bus);
   await consumeClosedAccounts(ctx, bus);
+  await consumeEvents(ctx, bus);
   await invalidateOnEvents(bus, ctx.rights);
 }

@@ -19,7 +19,7 @@ export function transact<T>(ctx: Pick<JobsContext, 'prisma'>, work: (tx: Transac
 export async function lockAccount(
   tx: Transaction,
   accountId: number,
-  purpose: 'imports' | 'exports' | 'mails' | 'storage',
+  purpose: 'imports' | 'exports' | 'mails' | 'storage' | 'events' | 'webhooks',
 ): Promise<void> {
   await prismaSql(tx)('select pg_advisory_xact_lock(hashtext($1), $2::int)::text', [`jobs.${purpose}`, accountId]);
 }

@@ -27,6 +27,7 @@ import { type JobsConfig, readConfig } from '../src/config.ts';
 import type { JobsContext } from '../src/context.ts';
 import type { ObjectStore } from '../src/files/object-store/object-store.ts';
 import { createJobs } from '../src/service.ts';
+import type { Resolve } from '../src/webhooks/sending/hosts.ts';
 import { Neighbours, serveNeighbours } from './neighbours.ts';
 
 /** Shorter times than in production, but leases that a busy machine still renews. */
@@ -34,12 +35,16 @@ export const quickWork = { leaseMs: 6_000, pollMs: 100, retryMs: 20, attempts: 3
 
 type Options = {
   work?: Partial<JobsConfig['work']>;
+  eventStreams?: Partial<JobsConfig['eventStreams']>;
   store?: (real: ObjectStore) => ObjectStore;
   /** JOBS_SMTP_URL; unset: mails stay queued. */
   smtpUrl?: string;
   /** Replaces the URL of the bus or of the database, for example by a proxy's. */
   busUrl?: (url: string) => string;
   databaseUrl?: (url: string) => string;
+  webhooks?: Partial<JobsConfig['webhooks']>;
+  /** Replaces the addresses of webhooks' hosts. */
+  resolve?: Resolve;
   /** ALMANAC_PUBLIC_URL, if it is not the service's own address. */
   publicUrl?: string;
 };
@@ -94,16 +99,20 @@ export async function givenJobs(options: Options = {}): Promise<Jobs> {
     JOBS_DATABASE_URL: databaseUrl?.(database.url) ?? database.url,
     JOBS_OBJECT_STORE_URL: pathToFileURL(folder).href,
     JOBS_SIGNING_KEY: Buffer.alloc(32, 5).toString('base64url'),
+    JOBS_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 6).toString('base64url'),
+    JOBS_WEBHOOK_NETWORKS: '127.0.0.1/32',
     JOBS_HTTP_PORT: String(port),
     JOBS_RPC_PORT: '0',
     JOBS_SMTP_URL: smtpUrl,
     JOBS_MAIL_FROM: 'Almanac <almanac@example.test>',
   });
   const startInstance = async (port: number, options: Options) => {
-    const { work, store } = options;
+    const { work, store, eventStreams, webhooks, resolve } = options;
     const config = readConfig(environment(port, options));
     config.work = { ...config.work, ...quickWork, ...work };
-    const plain = await createJobs(config, { log: log.destination });
+    config.eventStreams = { ...config.eventStreams, ...eventStreams };
+    config.webhooks = { ...config.webhooks, ...webhooks };
+    const plain = await createJobs(config, { log: log.destination, ...(resolve && { resolve }) });
     const service = store
       ? await createJobs(config, { log: log.destination, store: store(plain.context.store) })
       : plain;

@@ -1,4 +1,5 @@
 // Idempotency-Key: a POST of jobs takes effect once for a key, and its result can be read again.
+import type { EventStreams } from '../src/events/event-streams.ts';
 import { jobsRoutes } from '../src/http.ts';
 import { givenImport, givenJobs, type Jobs, runImport } from './given.ts';
 
@@ -23,8 +24,17 @@ const openImport = async (file?: string) => (await givenImport(jobs, { countries
 const count = async (table: string) =>
   (await jobs.context.pool.query(`select count(*)::int as n from ${table}`)).rows[0].n;
 const everything = async () =>
-  Promise.all(['data_import', 'import_table', 'import_action', 'import_mapping', 'data_export', 'job'].map(count));
+  Promise.all(
+    [
+      ...['data_import', 'import_table', 'import_action', 'import_mapping', 'data_export', 'job'],
+      ...['webhook_endpoint', 'webhook_delivery'],
+    ].map(count),
+  );
 const newExport = { branch_id: 1, table_definition_key: 'countries', pattern: 'full' };
+// No event has this type, so nothing is sent but tests.
+const newEndpoint = { url: 'https://hooks.example/almanac', event_types: ['webhook.test'] };
+const givenWebhook = async () =>
+  `/webhook_endpoints/${(await jobs.call('POST', '/api/v1/webhook_endpoints', newEndpoint)).body.id}`;
 const mappings = '/import_mappings';
 
 type Case = { path: string; body?: object };
@@ -53,6 +63,16 @@ const cases: Record<string, () => Promise<Case>> = {
     path: mappings,
     body: { table_definition_id: 10, name: next('From the ERP '), is_default: true },
   }),
+  'create a webhook endpoint': async () => ({ path: '/webhook_endpoints', body: newEndpoint }),
+  'replace a secret': async () => ({ path: `${await givenWebhook()}/rotate_secret` }),
+  'send a test': async () => ({ path: `${await givenWebhook()}/test` }),
+  'replay events': async () => ({ path: `${await givenWebhook()}/replay`, body: { since: '2026-01-01T00:00:00Z' } }),
+  'send a delivery again': async () => {
+    const webhook = await givenWebhook();
+    const { body } = await jobs.call('POST', `/api/v1${webhook}/test`);
+    await jobs.context.prisma.webhook_delivery.update({ where: { id: body.id }, data: { status: 'failed' } });
+    return { path: `${webhook}/deliveries/${body.id}/resend` };
+  },
 };
 
 afterEach(async () => {
@@ -79,7 +99,7 @@ describe('a repeated request', () => {
   });
 
   it('is supported by every POST that has an effect', () => {
-    const posts = jobsRoutes(jobs.context).filter(({ method }) => method === 'POST');
+    const posts = jobsRoutes(jobs.context, {} as EventStreams).filter(({ method }) => method === 'POST');
     const without = posts.filter(({ requestHeaders }) => requestHeaders?.['Idempotency-Key'] === undefined);
     expect(without.map(({ path }) => path).sort()).toEqual([
       '/import_mappings/suggest',

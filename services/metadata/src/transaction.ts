@@ -6,6 +6,7 @@ import { announcementsOf, recordActOf } from '@almanac/service-kit/messaging/ann
 import { prismaSql, retryTransaction } from '@almanac/service-kit/postgres/database';
 import { isUniqueViolation } from '@almanac/service-kit/postgres/errors';
 import type { Problem } from '@almanac/service-kit/problems';
+import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from './context.ts';
 import type { Prisma } from './generated/prisma/client.ts';
 
@@ -69,3 +70,8 @@ export async function lockRow(
 
 export const { announce, announceAll } = announcementsOf('metadata');
 export const recordAct = recordActOf('metadata');
+
+/** Who caused it, for announcements of definitions: the log of the account shows the actor. */
+export const byCaller = ({ userId, applicationId }: Pick<RpcCaller, 'userId' | 'applicationId'>) => ({
+  by: { user_id: userId ?? null, application_id: applicationId ?? null },
+});

@@ -14,6 +14,8 @@ export type TokenVerifier = {
   findVerified(bearer: Bearer): Token | undefined;
   /** Verifies a token; 401 when it is not valid, 503 when it can't be verified. */
   verify(bearer: Bearer): Promise<Token>;
+  /** Throws 401 when a token that was verified before has expired or was revoked since. */
+  requireValid(token: Token): void;
 };
 
 type Options = { publicUrl: string; keys: SigningKeys; revocations: Revocations };
@@ -37,6 +39,7 @@ export function createTokenVerifier({ publicUrl, keys, revocations }: Options): 
   };
 
   return {
+    requireValid,
     findVerified({ hash }) {
       const token = verified.get(hash);
       if (token) requireValid(token);

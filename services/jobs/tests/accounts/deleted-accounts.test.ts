@@ -109,13 +109,19 @@ describe('the erasure of an account', () => {
         values: {},
       });
     await eventually(async () => expect(await query(`select 1 from mail where status = 'sent'`)).toHaveLength(2));
+    // The export of account 2 was created and has finished.
+    await eventually(async () =>
+      expect(await query('select 1 from account_event where account_id = 2')).toHaveLength(2),
+    );
     jobs.neighbours.hold();
     await createExport(); // it runs while it is erased
     await eventually(async () => expect(await query(`select 1 from job where state = 'running'`)).toHaveLength(1));
 
     const [before, own] = [await stateOf(2), await stateOf(1)];
     expect(Object.keys(own)).toEqual(
-      expect.arrayContaining(['data_import', 'import_table', 'data_export', 'job', 'mail', 'stored_object', 'files']),
+      expect.arrayContaining([
+        ...['data_import', 'import_table', 'data_export', 'job', 'mail', 'stored_object', 'account_event', 'files'],
+      ]),
     );
     expect(filesIn(mailFolder)).toHaveLength(2);
     await jobs.announce('identity.account_erasure.requested', { account_id: 1 });

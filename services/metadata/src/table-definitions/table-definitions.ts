@@ -41,6 +41,7 @@ import { placeOf } from '../rights/place.ts';
 import { readVisibleReach, requireVisible, visibleDefinitions } from '../rights/visibility.ts';
 import {
   announce,
+  byCaller,
   lockRow,
   mapUniqueViolation,
   nameTaken,
@@ -412,11 +413,11 @@ function changesOf<A extends Attributes>(now: Stored, given: A): A {
 /** Announces an event of a definition. */
 export async function announceDefinition(
   tx: Transaction,
-  call: { accountId: number; requestId?: string },
+  call: RpcCaller,
   event: 'created' | 'updated' | 'deleted' | 'cloned' | 'removed' | 'restored',
   definition: { id: number; branch_id: number },
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  const payload = { table_definition_id: definition.id, branch_id: definition.branch_id, ...more };
+  const payload = { table_definition_id: definition.id, branch_id: definition.branch_id, ...byCaller(call), ...more };
   await announce(tx, call, `table_definition.${event}`, payload);
 }

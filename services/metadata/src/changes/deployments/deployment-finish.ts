@@ -4,7 +4,7 @@ import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../context.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { recordRemovals } from '../../table-definitions/table-removal.ts';
-import { announceAll, type Transaction, transact } from '../../transaction.ts';
+import { announceAll, byCaller, type Transaction, transact } from '../../transaction.ts';
 import { diffContents, findRecipients, type MailFacts, type Recipients, requestMails } from '../approval-mails.ts';
 import { announceChange } from '../change-events.ts';
 import { recordAction } from '../change-history.ts';
@@ -32,7 +32,8 @@ export async function finishDeployed(
     await recordDraftVersions(tx, caller, kept);
     const removals = removed.map(({ table_definition_id: id, branch_id }) => ({ id, branch_id }));
     await recordRemovals(tx, caller, removals);
-    const deployed = kept.map(({ table_definition_id, branch_id }) => ({ table_definition_id, branch_id }));
+    const by = byCaller(caller);
+    const deployed = kept.map(({ table_definition_id, branch_id }) => ({ table_definition_id, branch_id, ...by }));
     await announceAll(tx, caller, 'table_definition.deployed', deployed);
     await announceOutcome(tx, caller, attempt, 'succeed');
     await requestMails(tx, caller, mail.creator, {

@@ -9,7 +9,7 @@ import { moveChangesToDomain, nextDefinitionIds, requireRoom } from '../../table
 import { lockForRemoval } from '../../table-definitions/table-references.ts';
 import { deleteDefinition } from '../../table-definitions/table-removal.ts';
 import type { TableStructure } from '../../table-definitions/table-structure.ts';
-import { announceAll, type Transaction } from '../../transaction.ts';
+import { announceAll, byCaller, type Transaction } from '../../transaction.ts';
 import { type Branches, moveBases } from './comparison/branch-sides.ts';
 import type { PlannedTable } from './comparison/promotion-plan.ts';
 
@@ -57,7 +57,7 @@ async function announceWritten(
 ): Promise<void> {
   const [made, changed] = [[] as Written[], [] as Written[]];
   for (const table of written) (table.targetId === null ? made : changed).push(table);
-  const payloadOf = ({ id }: Written) => ({ table_definition_id: id, branch_id });
+  const payloadOf = ({ id }: Written) => ({ table_definition_id: id, branch_id, ...byCaller(call) });
   const cloned = made.map((table) => ({ ...payloadOf(table), source_id: table.sourceId }));
   await announceAll(tx, call, 'table_definition.cloned', cloned);
   await announceAll(tx, call, 'table_definition.updated', changed.map(payloadOf));
