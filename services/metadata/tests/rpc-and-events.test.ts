@@ -113,7 +113,9 @@ describe('gRPC', () => {
       ...{ accountId: account.id, branch_id: account.mainId, created_by: steward.id, load_id },
     });
     const { data: listed } = await givenAdmin(metadata, account.id).get('/change_requests');
-    expect(listed).toMatchObject([{ id, title: 'Prices', description: 'Of 2027', status: 'draft', created_by: steward.id }]);
+    expect(listed).toMatchObject([
+      { id, title: 'Prices', description: 'Of 2027', status: 'draft', created_by: steward.id },
+    ]);
     const viewer = givenUser(metadata, account.id, [['view', 'branch', account.mainId]]);
     const others = [{ ...mine, userId: viewer.id }, { accountId: (await givenAccount(metadata)).id }];
     const kinds = await Promise.all(
@@ -224,6 +226,9 @@ describe('events', () => {
       name: 'main',
       creator_id: null,
     });
+    const by = { user_id: admin.id, application_id: null };
+    for (const what of ['cloned', 'deployed', 'removed'])
+      expect(ofAccount().find(({ type }) => type === `metadata.table_definition.${what}`)?.payload.by).toEqual(by);
     expect(ofAccount().find(({ type }) => type === 'metadata.deployment.submitted')?.payload).toEqual({
       account_id: account.id,
       deployment_id: id,

@@ -85,6 +85,8 @@ it('a file is tried, compared, proposed, approved and in the table', async () =>
   expect(applied).toMatchObject({ applied_as: 'change_request', dry_run: true });
   const id = applied.change_request_id as number;
   expect((await steward.api.send('POST', `${dry.path}/apply`, { as: 'change_request' })).status).toBe(422);
+  const { data: concerned } = await steward.api.get(`/change_requests?table_definition_id=${table.id}`);
+  expect(concerned.map((request: Made) => request.id)).toEqual([id]);
   const right = { change_request_id: id };
   expect((await steward.api.post('/table_data/diff', { ...named, right })).rows).toMatchObject(expected);
   await steward.api.post(`/change_requests/${id}/send_request`, {});

@@ -239,7 +239,7 @@ async function recordDraftChange(tx: Transaction, call: CallContext, table: Tabl
   await announceDefinition(tx, call, 'updated', table);
 }
 
-/** Changes a column. Its position and lineage stay, so a new name is a rename. */
+/** Changes a column. Its lineage stays, so a new name is a rename. */
 export async function updateColumnDefinition(
   ctx: MetadataContext,
   call: CallContext,
@@ -256,8 +256,12 @@ export async function updateColumnDefinition(
     transact(ctx, async (tx) => {
       const before = await lockColumn(tx, call, table.id, id);
       const { column, problems } = resolveColumn(before as ColumnShape, given);
-      await requireFit(tx, call, table, column, await listOthers(tx, call, table.id, id), problems);
-      if (Object.entries(column).every(([name, value]) => before[name as keyof ColumnShape] === value)) return before;
+      const others = await listOthers(tx, call, table.id, id);
+      if ((given.position ?? 1) > others.length + 1) problems.push(placeMissing(others.length + 1));
+      await requireFit(tx, call, table, column, others, problems);
+      const isMoved = given.position !== undefined && (await moveColumn(tx, before, others, given.position));
+      const isSame = Object.entries(column).every(([name, value]) => before[name as keyof ColumnShape] === value);
+      if (isSame && !isMoved) return before;
       const updated = await tx.column_definition.update({
         where: { id },
         data: { ...column, name_key: column.name.toLowerCase() },
@@ -267,6 +271,25 @@ export async function updateColumnDefinition(
       return updated;
     }),
   );
+}
+
+const placeMissing = (maximum: number): Problem => ({
+  code: 'out_of_range',
+  message: `Position must be at most ${maximum}, the number of columns`,
+  field: 'position',
+  params: { maximum },
+});
+
+/** Puts a column at a place among the others of its table; answers whether it has moved. */
+async function moveColumn(tx: Transaction, column: ColumnDefinition, others: Other[], place: number): Promise<boolean> {
+  const before = [column, ...others].toSorted((a, b) => a.position - b.position || a.id - b.id).map(({ id }) => id);
+  const order = before.filter((id) => id !== column.id).toSpliced(place - 1, 0, column.id);
+  if (order.every((id, index) => id === before[index])) return false;
+  await tx.$executeRaw`
+    update column_definition c set position = o.place
+    from unnest(${order}::int[]) with ordinality o(id, place)
+    where c.id = o.id and c.table_definition_id = ${column.table_definition_id}`;
+  return true;
 }
 
 async function lockColumn(tx: Transaction, call: CallContext, tableId: number, id: number): Promise<ColumnDefinition> {

@@ -54,6 +54,11 @@ export const columnAttributes = {
   name: columnNameSchema.optional(),
   data_type: dataTypeSchema.optional(),
   ...optional,
+  position: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: 'Extension: its place among the columns of the table, from 1; the others make room.' }),
 };
 
 export type GivenColumn = z.infer<z.ZodObject<typeof columnAttributes>>;

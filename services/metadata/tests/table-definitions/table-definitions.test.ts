@@ -323,8 +323,31 @@ describe('column definitions', () => {
     expect(changed.body).toMatchObject({ name: 'iso', valid_values: 'A|B', description: 'x', length: 10, position: 1 });
     const cleared = await api.send('PATCH', path, { valid_values: null, description: null });
     expect(cleared.body).toMatchObject({ valid_values: null, description: null });
-    for (const property of ['id', 'table_definition_id', 'position', 'lineage_id', 'account_id', 'created_at'])
+    for (const property of ['id', 'table_definition_id', 'lineage_id', 'account_id', 'created_at'])
       expect((await api.send('PATCH', path, { [property]: 1 })).status).toBe(400);
+  });
+
+  it('move to another place, and the others make room', async () => {
+    const columns = ['b', 'c'].map((name) => ({ name, data_type: 'text' }));
+    const table = await givenTable(account, 'Codes', [keyColumn, ...columns]);
+    const [, , last] = table.column_definitions;
+    const move = (position: number) => api.send('PATCH', `/column_definitions/${last.id}`, { position });
+    expect((await move(1)).body).toMatchObject({ name: 'c', position: 1 });
+    const moved = await api.get(`/table_definitions/${table.id}`);
+    const places = moved.column_definitions.map(({ name, position }: { name: string; position: number }) => [
+      name,
+      position,
+    ]);
+    expect(places).toEqual([
+      ['c', 1],
+      ['code', 2],
+      ['b', 3],
+    ]);
+    expect(moved.version).toBe(table.version + 1);
+    await move(1);
+    expect((await move(4)).body.errors).toEqual(['Position must be at most 3, the number of columns']);
+    expect((await move(0)).status).toBe(422);
+    expect((await api.get(`/table_definitions/${table.id}`)).version).toBe(moved.version);
   });
 
   it('are at most 200, with at most 31 in the key', async () => {

@@ -14,7 +14,7 @@ import { requesterOf } from '../../requests/requester.ts';
 import { lockRow, recordAct, type Transaction, transact } from '../../transaction.ts';
 import { announceChange } from '../change-events.ts';
 import { actorOf } from './change-request-kind.ts';
-import { openStates } from './change-request-operations.ts';
+import { openStates, storedTables, storeTables } from './change-request-operations.ts';
 import { requireEditOnBranch } from './change-request-rights.ts';
 import type { ChangeRequest } from './change-request-schema.ts';
 import { changeRequestMachine, phases } from './change-request-states.ts';
@@ -80,7 +80,7 @@ async function openOnBranch(
     call.userId === undefined ? { application_id: call.applicationId ?? null } : { created_by: call.userId };
   const id = await insertChangeRequest(tx, call, { ...request, ...creator });
   // Data knows the request before anybody does; without a commit its operations are left there.
-  await ctx.data.OpenChangeRequest(
+  const summary = await ctx.data.OpenChangeRequest(
     call,
     {
       change_request_id: id,
@@ -90,6 +90,7 @@ async function openOnBranch(
     },
     load_id === undefined ? {} : { deadlineMs: proposingDeadlineMs },
   );
+  await storeTables(tx, id, storedTables(summary));
   return id;
 }
 
