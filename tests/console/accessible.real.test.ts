@@ -7,6 +7,8 @@ import { type ServedConsole, serveConsole } from './served-console.ts';
 
 const require = createRequire(import.meta.url);
 
+type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
+
 let served: ServedConsole;
 let paths: string[];
 
@@ -56,7 +58,28 @@ async function givenPages(): Promise<string[]> {
   await api.post(`/change_requests/${request.id}/send_request`, {});
   const admin = ['people', 'groups', 'applications', 'account', 'usage', 'audit'].map((name) => `admin/${name}`);
   const others = ['', 'tables', `t/${key}`, `t/${key}?row=${svc_sk}`, 'requests', `requests/${request.id}`];
-  return [...others, 'imports', 'import', 'exports', ...admin, 'me'].map((path) => `/console/${path}`);
+  const model = [`t/${key}/structure`, `t/${key}/impact`, 'tables/new'];
+  const branching = await givenBranchingPages(api, { id, branchId: branches[0].id });
+  return [...others, ...model, ...branching, 'imports', 'import', 'exports', ...admin, 'me'].map(
+    (path) => `/console/${path}`,
+  );
+}
+
+async function givenBranchingPages(
+  api: Api,
+  { id, branchId: main }: { id: number; branchId: number },
+): Promise<string[]> {
+  const copy = { table_definition_ids: [id], include_data: true, deploy: true };
+  const branch = await api.post('/branches', { branch: { name: 'next year' }, copy });
+  const { table_definitions, deployment } = branch.copied;
+  const promotion = await api.post('/promotions', {
+    from_branch_id: branch.id,
+    to_branch_id: main,
+    table_definition_ids: [table_definitions[0].id],
+    include_data: true,
+  });
+  const changes = [`promotions/${promotion.id}`, `deployments/${deployment.id}`];
+  return ['branches', `branches/${branch.id}`, `compare?left=${main}&right=${branch.id}`, ...changes];
 }
 
 type Axe = { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };

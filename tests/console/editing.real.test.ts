@@ -1,7 +1,6 @@
 // The console in a real browser: rows are changed, pasted and proposed, and nothing typed is lost.
 import { eventually } from '@almanac/testkit/eventually';
-import { givenDeployedTable } from '@almanac/testkit/system/builders';
-import type { Page } from 'playwright-core';
+import { cellOf, chooseMode, countClicks, givenCities, namesOf, paste, typeInto } from './gestures.ts';
 import { type ServedConsole, serveConsole } from './served-console.ts';
 
 type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
@@ -18,7 +17,7 @@ afterAll(() => served?.stop());
 const permissions = ['clipboard-read', 'clipboard-write'];
 
 it('a cell is corrected with two clicks, and the correction is undone', async () => {
-  const table = await givenCities();
+  const table = await givenCities(api);
   await served.withPage('/console/tables', async (page) => {
     const clicks = countClicks();
     await clicks.on(page.getByRole('link', { name: table.name }));
@@ -29,14 +28,14 @@ it('a cell is corrected with two clicks, and the correction is undone', async ()
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
     expect(clicks.count()).toBe(2);
-    expect(await namesOf(table.id)).toEqual(['Berlin', 'Paris', 'Rome']);
+    expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Paris', 'Rome']);
     await page.keyboard.press('Control+z');
-    await eventually(async () => expect(await namesOf(table.id)).toEqual(['Berlin', 'Pariss', 'Rome']));
+    await eventually(async () => expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Pariss', 'Rome']));
   });
 });
 
 it('twenty rows of a spreadsheet are proposed with four clicks', async () => {
-  const table = await givenCities();
+  const table = await givenCities(api);
   const lines = Array.from({ length: 20 }, (_, place) => `N${place}\tCity ${place}\t1,234.50`);
   await served.withPage(
     '/console/tables',
@@ -61,11 +60,11 @@ it('twenty rows of a spreadsheet are proposed with four clicks', async () => {
   expect(data).toMatchObject([{ title: 'Cities of the north', status: 'requested', counts: { operations: 20 } }]);
   const { operations } = await api.get(`/change_requests/${data[0].id}/operations?exact_numbers=true`);
   expect(operations[0].proposed).toMatchObject({ code: 'N0', name: 'City 0', area: '1234.50' });
-  expect(await namesOf(table.id)).toHaveLength(3);
+  expect(await namesOf(api, table.id)).toHaveLength(3);
 });
 
 it('what the server refuses stays in its cell with the reason, and the rest is not half saved', async () => {
-  const table = await givenCities();
+  const table = await givenCities(api);
   await served.withPage(
     `/console/t/${table.key}?sort=code`,
     async (page) => {
@@ -75,18 +74,18 @@ it('what the server refuses stays in its cell with the reason, and the rest is n
       await page.getByText('1 problem').waitFor();
       await page.getByRole('gridcell', { name: 'large' }).click();
       await page.getByText(/^area /).waitFor();
-      expect(await namesOf(table.id)).toEqual(['Berlin', 'Pariss', 'Rome']);
+      expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Pariss', 'Rome']);
       await typeInto(page, page.getByRole('gridcell', { name: 'large' }), '1,105.40');
       await page.keyboard.press('Control+s');
       await page.getByText('Saved', { exact: true }).waitFor();
     },
     { faults: 'expected' },
   );
-  expect(await namesOf(table.id)).toEqual(['Berlin, capital', 'Pariss', 'Rome']);
+  expect(await namesOf(api, table.id)).toEqual(['Berlin, capital', 'Pariss', 'Rome']);
 });
 
 it('two people change one cell: who comes second sees the other value, and decides', async () => {
-  const table = await givenCities();
+  const table = await givenCities(api);
   await served.withPage(
     `/console/t/${table.key}?sort=code`,
     async (page) => {
@@ -107,11 +106,11 @@ it('two people change one cell: who comes second sees the other value, and decid
     },
     { faults: 'expected' },
   );
-  expect(await namesOf(table.id)).toEqual(['Berlin', 'Pariss', 'Rom']);
+  expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Pariss', 'Rom']);
 });
 
 it('edits outlive a session that ends, and the page', async () => {
-  const table = await givenCities();
+  const table = await givenCities(api);
   await served.withPage(
     `/console/t/${table.key}?sort=code`,
     async (page) => {
@@ -129,11 +128,11 @@ it('edits outlive a session that ends, and the page', async () => {
     },
     { faults: 'expected' },
   );
-  expect(await namesOf(table.id)).toEqual(['Bärlin', 'Pariss', 'Rome']);
+  expect(await namesOf(api, table.id)).toEqual(['Bärlin', 'Pariss', 'Rome']);
 });
 
 it('a row is added, and another is deleted, by keyboard alone', async () => {
-  const table = await givenCities();
+  const table = await givenCities(api);
   await served.withPage(`/console/t/${table.key}?sort=code`, async (page) => {
     await cellOf(page, 'code', 'B').waitFor();
     await page.getByRole('button', { name: 'New row' }).focus();
@@ -149,56 +148,5 @@ it('a row is added, and another is deleted, by keyboard alone', async () => {
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
   });
-  expect(await namesOf(table.id)).toEqual(['Pariss', 'Rome', 'Oslo']);
+  expect(await namesOf(api, table.id)).toEqual(['Pariss', 'Rome', 'Oslo']);
 });
-
-async function givenCities() {
-  const columns = [
-    { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
-    { name: 'name', data_type: 'string', length: 40 },
-    { name: 'area', data_type: 'decimal', length: 12, scale: 2 },
-  ];
-  const name = `Cities ${crypto.randomUUID().slice(0, 8)}`;
-  const table = { ...(await givenDeployedTable(api, { name, columns })), name };
-  const operations = [
-    { code: 'A', name: 'Berlin', area: '891.10' },
-    { code: 'B', name: 'Pariss', area: '105.40' },
-    { code: 'C', name: 'Rome', area: '1287.36' },
-  ].map((record) => ({ operation: 'create', record }));
-  await api.post('/table_data/batch', { table_definition_id: table.id, operations });
-  return table;
-}
-
-async function namesOf(tableId: number): Promise<string[]> {
-  const { data } = await api.get(`/table_data?table_definition_id=${tableId}&sort=code`);
-  return data.map(({ name }: { name: string }) => name);
-}
-
-const cellOf = (page: Page, column: string, text: string) =>
-  page.locator(`[role=gridcell][col-id=${column}]`, { hasText: text }).first();
-
-async function typeInto(page: Page, cell: ReturnType<Page['locator']>, text: string): Promise<void> {
-  await cell.click();
-  await page.keyboard.type(text);
-  await page.keyboard.press('Enter');
-}
-
-async function paste(page: Page, text: string): Promise<void> {
-  type Clipboard = { clipboard: { writeText(text: string): Promise<void> } };
-  await page.evaluate((given) => (navigator as unknown as Clipboard).clipboard.writeText(given), text);
-  await page.keyboard.press('Control+v');
-}
-
-const chooseMode = (page: Page, mode: string) =>
-  page.evaluate((given) => localStorage.setItem('almanac.edit-mode', given), mode);
-
-function countClicks() {
-  let count = 0;
-  return {
-    async on(target: ReturnType<Page['locator']>) {
-      await target.click();
-      count += 1;
-    },
-    count: () => count,
-  };
-}

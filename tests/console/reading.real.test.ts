@@ -1,4 +1,5 @@
-// The console in a real browser: reading.
+// The console in a real browser: reading, and what its pages weigh.
+import { brotliCompressSync } from 'node:zlib';
 import { eventually } from '@almanac/testkit/eventually';
 import { givenDeployedTable } from '@almanac/testkit/system/builders';
 import { type ServedConsole, serveConsole } from './served-console.ts';
@@ -59,6 +60,32 @@ describe('the console', () => {
     });
   });
 });
+
+describe('the pages of the console', () => {
+  // In kB as brotli makes them, a little more than they are: a library too many is noticed.
+  it.each([
+    ['home', '/console/', 210],
+    ['a table', '/console/t/TABLE', 460],
+    ['change requests', '/console/requests', 240],
+    ['the wizard of imports', '/console/import', 240],
+    ['people', '/console/admin/people', 240],
+    ['a structure', '/console/t/TABLE/structure', 240],
+  ])('%s loads a bounded number of bytes', async (_, path, mostKilobytes) => {
+    await served.withPage(path.replace('TABLE', key), async (page) => {
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.waitForLoadState('networkidle');
+      const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+      expect(loaded.filter((name) => /woff2?$/.test(name))).toEqual([]);
+      expect(await kilobytesOf(loaded.filter((name) => name.endsWith('.js')))).toBeLessThan(mostKilobytes);
+      expect(await kilobytesOf(loaded.filter((name) => name.endsWith('.css')))).toBeLessThan(25);
+    });
+  });
+});
+
+async function kilobytesOf(addresses: string[]): Promise<number> {
+  const files = await Promise.all(addresses.map(async (address) => (await fetch(address)).arrayBuffer()));
+  return files.reduce((sum, file) => sum + brotliCompressSync(Buffer.from(file)).length, 0) / 1_000;
+}
 
 async function givenOrders({ account }: ServedConsole): Promise<string> {
   const api = await account.person();

@@ -16,10 +16,14 @@ const root = resolve(import.meta.dirname, '../..');
 
 type PageOptions = Parameters<Browser['newContext']>[0] & { faults?: 'none' | 'expected' };
 
+type WithPage = (path: string, work: (page: Page) => Promise<void>, options?: PageOptions) => Promise<void>;
+
 export type ServedConsole = {
   account: Awaited<ReturnType<typeof givenAccount>>;
   /** Opens a page, and fails when the browser reports errors, unless they are expected. */
-  withPage: (path: string, work: (page: Page) => Promise<void>, options?: PageOptions) => Promise<void>;
+  withPage: WithPage;
+  /** The console that the holder of another token has open. */
+  openTo: (token: string) => Promise<WithPage>;
   stop: () => Promise<void>;
 };
 
@@ -36,13 +40,19 @@ export async function serveConsole(): Promise<ServedConsole> {
   process.env[systemHomeName] = system.home;
   const account = await givenAccount();
   const { access_token: token } = await signInPerson(system.baseUrl, account.application, account.admin, 'api');
-  const { address, server } = await serveFiles(system.baseUrl, token);
+  const servers: ChildProcess[] = [];
+  const openTo = async (given: string): Promise<WithPage> => {
+    const { address, server } = await serveFiles(system.baseUrl, given);
+    servers.push(server);
+    return (path, work, options = {}) => withPage(browser, `${address}${path}`, work, options);
+  };
   return {
     account,
-    withPage: (path, work, options = {}) => withPage(browser, `${address}${path}`, work, options),
+    withPage: await openTo(token),
+    openTo,
     async stop() {
       await browser.close();
-      server.kill();
+      for (const server of servers) server.kill();
       await system.stop();
     },
   };

@@ -10,10 +10,12 @@ import {
 } from '@tanstack/react-router';
 import { readBranch, readSearch, readView, writeSearch } from './address/view.ts';
 import { adminRoutes } from './admin/routes.ts';
+import { branchRoutes } from './branches/routes.ts';
 import { readExportsAddress } from './exports/export-address.ts';
 import { Frame } from './frame/frame.tsx';
 import { HomePage } from './home/home-page.tsx';
 import { readImportAddress, readImportsAddress, readWizardAddress } from './imports/import-address.ts';
+import { modelRoutes } from './model/routes.ts';
 import { Button } from './parts/button.tsx';
 import { EmptyState, ErrorState } from './parts/states.tsx';
 import { readRequestsView } from './requests/list/requests-view.ts';
@@ -81,6 +83,7 @@ const me = createRoute({
   path: '/me',
   component: lazyRouteComponent(() => import('./me/me-page.tsx'), 'MePage'),
 });
+const model = modelRoutes(() => root);
 const admin = adminRoutes(() => root);
 
 export const router = createRouter({
@@ -88,12 +91,14 @@ export const router = createRouter({
     home,
     tables,
     table,
+    ...model,
     requests,
     request,
     importWizard,
     imports,
     oneImport,
     exports,
+    ...branchRoutes(() => root),
     me,
     admin,
   ]),

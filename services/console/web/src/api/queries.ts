@@ -6,6 +6,7 @@ import { client, type Schemas } from './client.ts';
 export type Table = Schemas['DeployedTableDefinition'];
 export type Column = Schemas['DeployedColumn'];
 export type Branch = Schemas['Branch'];
+export type Definition = Schemas['TableDefinition'];
 export type Row = Schemas['TableRecord'] & Record<string, unknown>;
 
 const minute = 60_000;
@@ -49,6 +50,17 @@ export const peopleQuery = queryOptions({
   queryFn: ({ signal }) => all(client.list('/people', { signal })),
   staleTime: 5 * minute,
 });
+
+/** The definitions of a branch by name, with what the person may do and how rows change. */
+export const definitionsQuery = (branchId: number) =>
+  queryOptions({
+    queryKey: ['tables', branchId, 'can'],
+    queryFn: ({ signal }) => {
+      const query = { branch_id: branchId, include: 'can' as const, sort: 'name' };
+      return all(client.list('/table_definitions', { params: { query }, signal }));
+    },
+    staleTime: minute,
+  });
 
 /** The definition of a table, with what the person may do to it and how its rows change. */
 export const tableAccessQuery = (id: number) =>

@@ -1,6 +1,7 @@
 import type { Row } from '../api/queries.ts';
 import {
   addRows,
+  bringBack,
   deleteRows,
   dropCell,
   isSame,
@@ -36,6 +37,17 @@ describe('edits', () => {
       [2, { name: null }],
     ]);
     expect(dropCell(second, 2, 'name').has(2)).toBe(false);
+  });
+
+  it('bring back what rows were: changed cells, and deleted rows as new ones', () => {
+    const past = [row({ name: 'Aleph', size: '1.5' }), row({ svc_sk: 2, code: 'B', name: 'Beta' })];
+    const current = new Map([[1, row({ svc_version: 4, name: 'Alpha', size: '1.50' })]]);
+    const edits = bringBack(noEdits, past, { current, columns: ['code', 'name'] });
+    expect([...edits.values()]).toMatchObject([
+      { kind: 'update', id: 1, before: { svc_version: 4 }, values: { name: 'Aleph' } },
+      { kind: 'create', id: -1, values: { code: 'B', name: 'Beta' } },
+    ]);
+    expect(bringBack(noEdits, [a], { current: new Map([[1, a]]), columns: ['code', 'name'] }).size).toBe(0);
   });
 
   it('delete rows whatever was changed in them, and new rows at once', () => {

@@ -49,6 +49,28 @@ export function addRows(edits: Edits, rows: readonly Values[]): Edits {
   return next;
 }
 
+/**
+ * Gives rows the values that they had; a row that is deleted now becomes a new one. `current` has
+ * the rows as they are now, by id.
+ */
+export function bringBack(
+  edits: Edits,
+  past: readonly Row[],
+  { current, columns }: { current: ReadonlyMap<number, Row>; columns: readonly string[] },
+): Edits {
+  const deleted = past.filter(({ svc_sk }) => !current.has(svc_sk));
+  const changes = past.flatMap((row): CellChange[] => {
+    const now = current.get(row.svc_sk);
+    if (!now) return [];
+    return columns.map((column) => {
+      const label = row.svc_lookups?.[column];
+      return { row: now, column, value: row[column] ?? null, label: label === undefined ? label : plainText(label) };
+    });
+  });
+  const valuesOf = (row: Row) => Object.fromEntries(columns.map((column) => [column, row[column] ?? null]));
+  return addRows(setCells(edits, changes), deleted.map(valuesOf));
+}
+
 /** Marks rows to be deleted; new rows go at once. */
 export function deleteRows(edits: Edits, rows: readonly Row[]): Edits {
   const next = new Map(edits);

@@ -10,6 +10,8 @@ import { type EditedTable, useEdits } from './use-edits.ts';
 
 export type Editing = {
   canEdit: boolean;
+  /** Whether one may edit the rows of now, also while those of the past are shown. */
+  mayEdit: boolean;
   /** Why one may not, in the server's words. */
   refusal: string | undefined;
   mode: EditMode;
@@ -54,7 +56,17 @@ export function useEditing({ table, userId, isPast, onSaved }: Options): Editing
     .join();
   // Other rows would end the editing of a cell in them.
   const added = useMemo(() => ids.split(',').flatMap((id) => (id === '' ? [] : [newRow(Number(id))])), [ids]);
-  return { canEdit, refusal: access?.can_not?.edit_rows, mode, modes, setMode, edited, added, look };
+  return {
+    canEdit,
+    mayEdit: mayEdit === true,
+    refusal: access?.can_not?.edit_rows,
+    mode,
+    modes,
+    setMode,
+    edited,
+    added,
+    look,
+  };
 }
 
 const newRow = (svc_sk: number) => ({ svc_sk }) as Row;

@@ -28,6 +28,7 @@ export function BranchMenu() {
     <ChoiceMenu
       label={t`Branch: ${branch.name}`}
       groups={[{ id: 'branch', title: t`Branch`, choices, chosen: String(branch.id), onChoose: choose }]}
+      actions={[{ id: 'all', name: t`All branches`, onAct: () => void navigate({ to: '/branches' }) }]}
     >
       <span className={`${styles.branch} ${branch.is_default ? '' : styles.beside}`}>
         {branch.is_protected ? <Shield size={14} aria-hidden /> : <GitBranch size={14} aria-hidden />}

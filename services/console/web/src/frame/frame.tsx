@@ -2,14 +2,14 @@
 import { Trans } from '@lingui/react/macro';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { type Act, useShortcuts } from '../keys/shortcuts.ts';
 import styles from './frame.module.css';
 import { Help } from './help.tsx';
 import { PasswordDialog } from './password-dialog.tsx';
 import { Rail } from './rail.tsx';
-import { type Act, useShortcuts } from './shortcuts.ts';
 import { TopBar } from './top-bar.tsx';
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const Palette = lazy(async () => ({ default: (await import('../palette/palette.tsx')).Palette }));
 
 export function Frame() {
   const navigate = useNavigate();

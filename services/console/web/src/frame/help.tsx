@@ -1,8 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useState } from 'react';
+import { singleKeysAreOn, switchSingleKeys } from '../keys/shortcuts.ts';
 import { ModalDialog } from '../parts/modal-dialog.tsx';
 import styles from './help.module.css';
-import { singleKeysAreOn, switchSingleKeys } from './shortcuts.ts';
 
 /** The keys of the console. */
 export function Help({ onClose }: { onClose: () => void }) {

@@ -1,7 +1,17 @@
 import { useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { CircleHelp, FileDown, FileUp, GitPullRequestArrow, House, Search, Settings, Table2 } from 'lucide-react';
+import {
+  CircleHelp,
+  FileDown,
+  FileUp,
+  GitBranch,
+  GitPullRequestArrow,
+  House,
+  Search,
+  Settings,
+  Table2,
+} from 'lucide-react';
 import { meQuery } from '../api/queries.ts';
 import styles from './frame.module.css';
 
@@ -33,6 +43,15 @@ export function Rail({ onSearch, onHelp }: RailProps) {
       <Link to="/exports" activeOptions={{ includeSearch: false }} title={t`Exports`}>
         <FileDown size={18} aria-hidden />
         {name(t`Exports`)}
+      </Link>
+      <Link
+        to="/branches"
+        activeOptions={{ includeSearch: false }}
+        title={t`Branches`}
+        className={styles.wideOnly as string}
+      >
+        <GitBranch size={18} aria-hidden />
+        {name(t`Branches`)}
       </Link>
       {me && (
         <Link to="/admin" activeOptions={{ includeSearch: false }} title={t`Admin`}>

@@ -58,9 +58,13 @@ function InboxLine({ item }: { item: Item }) {
       </span>
     </>
   );
-  if (item.kind !== 'change_request') return <div className={styles.line}>{content}</div>;
+  const pages = {
+    change_request: '/requests/$id',
+    deployment: '/deployments/$id',
+    promotion: '/promotions/$id',
+  } as const;
   return (
-    <Link to="/requests/$id" params={{ id: String(item.id) }} className={styles.line}>
+    <Link to={pages[item.kind]} params={{ id: String(item.id) }} className={styles.line}>
       {content}
     </Link>
   );

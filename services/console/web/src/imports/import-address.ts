@@ -1,11 +1,9 @@
 // What the addresses of imports say: which are listed, and what of one is shown.
+import { type ChangeKind, changeKinds } from '../diff/change-kinds.ts';
 
 /** The states that a list can be limited to; `running` is all in which an import is open. */
 export const importStates = ['running', 'completed', 'completed_with_errors', 'failed', 'cancelled'] as const;
 export type ImportState = (typeof importStates)[number];
-
-export const changeKinds = ['created', 'updated', 'deleted'] as const;
-export type ChangeKind = (typeof changeKinds)[number];
 
 export const wizardSteps = ['file', 'columns', 'effect'] as const;
 export type WizardStep = (typeof wizardSteps)[number];

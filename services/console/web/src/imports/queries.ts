@@ -49,19 +49,6 @@ export const importQuery = (id: number) =>
     },
   });
 
-/** The definitions of the tables of a branch, with what the caller may do and how rows change. */
-export const definitionsQuery = (branchId: number) =>
-  queryOptions({
-    queryKey: ['tables', branchId, 'can'],
-    queryFn: async ({ signal }) => {
-      const query = { branch_id: branchId, include: 'can' as const };
-      const found: Schemas['TableDefinition'][] = [];
-      for await (const one of client.list('/table_definitions', { params: { query }, signal })) found.push(one);
-      return found;
-    },
-    staleTime: 60_000,
-  });
-
 /** How many rows a table has. */
 export const rowCountQuery = (tableId: number) =>
   queryOptions({

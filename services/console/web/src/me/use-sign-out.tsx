@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { type ReactNode, useState } from 'react';
-import { ConfirmDialog } from '../admin/parts/confirm-dialog.tsx';
 import { useAct } from '../api/use-act.ts';
+import { ConfirmDialog } from '../parts/form/confirm-dialog.tsx';
 import { hasPendingEdits, signOut } from './session.ts';
 
 /**

@@ -52,6 +52,7 @@ function InstantForm({ asOf, onChange }: AsOfProps) {
         <Trans>Show the rows as they were on</Trans>
         <input
           type="datetime-local"
+          step="1"
           value={typed}
           max={localText(new Date())}
           onChange={({ target }) => setTyped(target.value)}
@@ -87,8 +88,8 @@ export function PastStrip({ asOf, onNow }: { asOf: string; onNow: () => void }) 
   );
 }
 
-// What a field of the browser takes: local time without a zone.
+// What a field of the browser takes: local time with seconds, without a zone.
 function localText(date: Date): string {
   const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
+  return local.toISOString().slice(0, 19);
 }

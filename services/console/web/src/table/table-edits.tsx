@@ -13,6 +13,7 @@ import { useEditKeys } from '../edits/use-edit-keys.ts';
 import type { Editing } from '../edits/use-editing.ts';
 import { localeOf } from '../language/language.ts';
 import { Button } from '../parts/button.tsx';
+import { type BringBack, mostBroughtBack } from './row/use-bring-back.ts';
 import styles from './table.module.css';
 
 type TableEditsProps = {
@@ -22,13 +23,15 @@ type TableEditsProps = {
   isPast: boolean;
   editing: Editing;
   pasting: Pasting;
+  bringBack: BringBack;
   selected: readonly Row[];
   onDelete: () => void;
   /** Why the focused cell was refused. */
   problem: string | undefined;
 };
 
-export function TableEdits({ table, editing, pasting, selected, onDelete, problem, ...rows }: TableEditsProps) {
+export function TableEdits({ table, editing, pasting, selected, onDelete, problem, ...rest }: TableEditsProps) {
+  const { bringBack, ...rows } = rest;
   const { i18n } = useLingui();
   const [opened, setOpened] = useState<'review' | 'propose'>();
   const formats = useMemo(() => cellFormats(localeOf(i18n.locale)), [i18n.locale]);
@@ -44,6 +47,17 @@ export function TableEdits({ table, editing, pasting, selected, onDelete, proble
         <Button kind="quiet" onPress={onDelete}>
           <Plural value={selected.length} one="Delete # row" other="Delete # rows" />
         </Button>
+      )}
+      {rows.isPast && editing.mayEdit && selected.length > 0 && (
+        <Button kind="primary" onPress={() => bringBack.run(selected.slice(0, mostBroughtBack))}>
+          <Plural value={selected.length} one="Bring # row back" other="Bring # rows back" />
+        </Button>
+      )}
+      {rows.isPast && bringBack.isSame && <Trans>Now they are the same.</Trans>}
+      {bringBack.error && (
+        <span className={editStyles.refused} role="alert">
+          {bringBack.error.message}
+        </span>
       )}
       {pasting.isReading && <Trans>Reading what was pasted…</Trans>}
       {pasting.error && (

@@ -5,6 +5,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useOfBranch } from '../address/use-branch.ts';
 import { meQuery, type Table, tablesQuery } from '../api/queries.ts';
+import { TableTabs } from '../model/head/table-tabs.tsx';
 import { useTitle } from '../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../parts/states.tsx';
 import { keepRecentTable } from '../tables/recent-tables.ts';
@@ -51,6 +52,7 @@ function OpenTable({ table, tables, userId }: { table: Table; tables: Table[]; u
           {table.domain.name}
           {table.description && ` · ${table.description}`}
         </p>
+        <TableTabs tableKey={table.key} />
       </div>
       <TableRows table={table} tables={tables} userId={userId} />
     </div>

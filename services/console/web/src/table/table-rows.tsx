@@ -16,6 +16,7 @@ import { handFile } from '../imports/wizard/handed-file.ts';
 import { ErrorState } from '../parts/states.tsx';
 import { NoRows } from './no-rows.tsx';
 import { RowPanel } from './row/row-panel.tsx';
+import { useBringBack } from './row/use-bring-back.ts';
 import { RowCards } from './row-cards.tsx';
 import styles from './table.module.css';
 import { TableEdits } from './table-edits.tsx';
@@ -55,6 +56,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
   const editing = useEditing({ table, userId, isPast: asOf !== undefined, onSaved });
   const { edited, look, canEdit } = editing;
   const columns = useGridColumns(table, tables, look, query, view.filters);
+  const bringBack = useBringBack(table, editing, () => change({ asOf: undefined }));
   // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are those of the language.
   const texts = useMemo(gridTexts, [i18n.locale]);
   const looks = useMemo(
@@ -159,6 +161,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
             id={view.row}
             asOf={asOf}
             editing={editing}
+            bringBack={bringBack}
             onClose={() => open(undefined)}
           />
         )}
@@ -171,6 +174,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
         isPast={asOf !== undefined}
         editing={editing}
         pasting={pasting}
+        bringBack={bringBack}
         selected={selected}
         onDelete={() => remove(selected)}
         problem={cell && look.problem(cell.row, cell.column)}

@@ -1,4 +1,5 @@
 import { Trans } from '@lingui/react/macro';
+import { Link } from '@tanstack/react-router';
 import { EmptyState } from '../parts/states.tsx';
 
 /** In the place of a list of tables that has none. */
@@ -6,9 +7,9 @@ export function NoTables() {
   return (
     <EmptyState title={<Trans>No table is deployed here yet</Trans>}>
       <Trans>A table appears here once its definition is deployed and you may view it.</Trans>{' '}
-      <a href="/docs">
-        <Trans>How to make a table</Trans>
-      </a>
+      <Link to="/tables/new">
+        <Trans>Make a table from a spreadsheet</Trans>
+      </Link>
     </EmptyState>
   );
 }

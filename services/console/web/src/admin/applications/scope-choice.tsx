@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro';
 import formStyles from '../../parts/form/form.module.css';
-import tickStyles from '../parts/tick-list.module.css';
+import tickStyles from '../../parts/form/tick-list.module.css';
 import { scopes, useScopeWords } from './use-scope-words.ts';
 
 type ScopeChoiceProps = { ticked: ReadonlySet<string>; onChange: (ticked: Set<string>) => void };

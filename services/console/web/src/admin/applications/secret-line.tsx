@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { client, type Schemas } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { Button } from '../../parts/button.tsx';
+import { ConfirmDialog } from '../../parts/form/confirm-dialog.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { Time } from '../../parts/time.tsx';
-import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { judgeSecret } from './secret-age.ts';
 
 export type Secret = Schemas['OauthApplicationSecret'];

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro';
-import { TickList } from '../parts/tick-list.tsx';
+import { TickList } from '../../parts/form/tick-list.tsx';
 import type { Group } from '../queries.ts';
 import { usePlaces } from '../rights/use-places.ts';
 

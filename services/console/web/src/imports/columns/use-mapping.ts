@@ -84,8 +84,8 @@ export function isSeparated({ guess, sample }: Pick<ChosenMapping, 'guess' | 'sa
   return sample.kind === 'text' && (guess?.format === 'csv' || guess?.format === 'tsv');
 }
 
-// The guess has the delimiter of its sample: rows of a workbook have none, nor has JSON.
-function mappingOf(guess: Guess, sample: Sample): Mapping {
+/** The mapping of a guess, without the delimiter of its sample where the file itself has none. */
+export function mappingOf(guess: Guess, sample: Sample): Mapping {
   const { table_definition_id: _table, ...mapping } = guess.import_mapping;
   if (isSeparated({ guess, sample })) return mapping;
   return { ...mapping, delimiter: null, quote: null, decimal_separator: null };

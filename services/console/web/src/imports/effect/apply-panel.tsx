@@ -2,7 +2,8 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { client } from '../../api/client.ts';
+import { AlmanacError, client } from '../../api/client.ts';
+import { definitionsQuery } from '../../api/queries.ts';
 import { useAct } from '../../api/use-act.ts';
 import { Button } from '../../parts/button.tsx';
 import { useNumbers } from '../../parts/files/use-numbers.ts';
@@ -10,7 +11,7 @@ import { TextField } from '../../parts/form/fields.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
 import { ErrorState } from '../../parts/states.tsx';
 import importStyles from '../imports.module.css';
-import { definitionsQuery, type ImportDetails, type ImportTable, rowCountQuery } from '../queries.ts';
+import { type ImportDetails, type ImportTable, rowCountQuery } from '../queries.ts';
 import styles from './effect.module.css';
 import { isMassDeletion, isTypedNumber } from './mass-deletion.ts';
 
@@ -54,11 +55,11 @@ function ApplyChoice({ given, table, name, count, isProposed, isMass, live }: Ap
   const [title, setTitle] = useState(t`Import of ${name}`);
   const [typed, setTyped] = useState('');
   const act = useAct(
-    (body: Application) =>
-      client.post('/imports/{id}/tables/{table_id}/apply', {
-        params: { path: { id: given.id, table_id: table.id } },
-        body,
-      }),
+    async (body: Application) => {
+      const path = { id: given.id, table_id: table.id };
+      const applied = await client.post('/imports/{id}/tables/{table_id}/apply', { params: { path }, body });
+      if (applied.change_request_id !== null) await sendForReview(applied.change_request_id);
+    },
     { changes: [['imports'], ['change_requests'], ['inbox'], ['rows', table.table_definition_id]] },
   );
   const isBusy = act.isPending || act.isSuccess;
@@ -122,6 +123,14 @@ function ApplyChoice({ given, table, name, count, isProposed, isMass, live }: Ap
       </p>
     </div>
   );
+}
+
+// A request with problems can't be sent; its creator sees them in it.
+async function sendForReview(id: number): Promise<void> {
+  const sending = client.post('/change_requests/{id}/send_request', { params: { path: { id } }, body: {} });
+  await sending.catch((error: unknown) => {
+    if (!(error instanceof AlmanacError && error.status === 422)) throw error;
+  });
 }
 
 function MassWarning({ deleted, live }: { deleted: string; live: number | undefined }) {

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { AlmanacError, client, type Schemas } from '../../api/client.ts';
-import type { ChangeKind } from '../import-address.ts';
+import type { ChangeKind } from '../../diff/change-kinds.ts';
 import { parseExactly } from './exact-json.ts';
 
 export type Change = Schemas['DryRunChange'];

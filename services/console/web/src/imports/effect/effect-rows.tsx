@@ -2,10 +2,11 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useMemo } from 'react';
 import type { Column } from '../../api/queries.ts';
 import { type CellFormats, cellFormats, plainText, valueText } from '../../cells/cell-text.ts';
+import { operationOf } from '../../diff/change-kinds.ts';
+import { useChangeWords } from '../../diff/change-words.ts';
 import { localeOf } from '../../language/language.ts';
 import { ChangeSign } from '../../parts/change-sign.tsx';
 import tableStyles from '../imports.module.css';
-import { operationOf, useChangeWords } from './change-words.ts';
 import type { Change } from './changes-query.ts';
 import styles from './effect.module.css';
 

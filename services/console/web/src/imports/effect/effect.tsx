@@ -2,15 +2,15 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Column } from '../../api/queries.ts';
+import type { ChangeKind } from '../../diff/change-kinds.ts';
+import { KindChoice } from '../../diff/kind-choice.tsx';
 import { Button } from '../../parts/button.tsx';
 import { useNumbers } from '../../parts/files/use-numbers.ts';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
-import type { ChangeKind } from '../import-address.ts';
 import styles from '../imports.module.css';
 import type { ImportTable } from '../queries.ts';
 import { changesQuery, isNoLongerKept } from './changes-query.ts';
 import { EffectRows } from './effect-rows.tsx';
-import { KindChoice } from './kind-choice.tsx';
 
 type EffectProps = {
   importId: number;

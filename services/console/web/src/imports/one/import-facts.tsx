@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useBranch } from '../../address/use-branch.ts';
 import { client } from '../../api/client.ts';
+import { definitionsQuery } from '../../api/queries.ts';
 import { useAct } from '../../api/use-act.ts';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
@@ -11,7 +12,7 @@ import { Time } from '../../parts/time.tsx';
 import { useImportWords } from '../import-words.ts';
 import styles from '../imports.module.css';
 import { Progress } from '../progress.tsx';
-import { definitionsQuery, type ImportDetails, isOpen } from '../queries.ts';
+import { type ImportDetails, isOpen } from '../queries.ts';
 
 /** State, who and when of an import, and while it is open its progress and how to cancel it. */
 export function ImportFacts({ given }: { given: ImportDetails }) {

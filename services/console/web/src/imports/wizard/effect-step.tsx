@@ -1,10 +1,10 @@
 // The third step: the file is sent and checked, and what it would change is shown.
 import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
+import type { ChangeKind } from '../../diff/change-kinds.ts';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
 import { ErrorState, Skeleton } from '../../parts/states.tsx';
-import type { ChangeKind } from '../import-address.ts';
 import { ImportedTable } from '../one/imported-table.tsx';
 import { type ImportTable, importQuery, isOpen } from '../queries.ts';
 import { Sending } from '../sending/sending.tsx';

@@ -1,11 +1,10 @@
 // The first step: which file, into which table, and in which way.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
-import type { Table } from '../../api/queries.ts';
+import { definitionsQuery, type Table } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, SelectField } from '../../parts/form/fields.tsx';
 import type { Draft } from '../columns/draft.ts';
-import { definitionsQuery } from '../queries.ts';
 import styles from '../wizard.module.css';
 import { DropArea } from './drop-area.tsx';
 import { LoadModes } from './load-modes.tsx';

@@ -1,6 +1,8 @@
 import { Trans } from '@lingui/react/macro';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleAlert, CircleCheck } from 'lucide-react';
+import { changeRequestQuery } from '../../api/queries.ts';
 import { buttonLook } from '../../parts/button.tsx';
 import type { ImportTable } from '../queries.ts';
 import styles from '../wizard.module.css';
@@ -15,8 +17,8 @@ export function Outcome({ table }: { table: ImportTable }) {
       <strong>
         {hasFailed ? (
           <Trans>The rows were not loaded</Trans>
-        ) : applied_as === 'change_request' ? (
-          <Trans>The changes are proposed</Trans>
+        ) : change_request_id !== null ? (
+          <Proposed requestId={change_request_id} />
         ) : (
           <Trans>The rows are loaded</Trans>
         )}
@@ -40,4 +42,12 @@ export function Outcome({ table }: { table: ImportTable }) {
       </span>
     </div>
   );
+}
+
+function Proposed({ requestId }: { requestId: number }) {
+  const { data } = useQuery(changeRequestQuery(requestId));
+  if (!data) return <Trans>The changes are proposed</Trans>;
+  if (data.status === 'draft')
+    return <Trans>The changes are a draft, since some have problems: correct them and send it for review</Trans>;
+  return <Trans>The changes are proposed, and wait for review</Trans>;
 }

@@ -41,12 +41,18 @@ export function RequestLine({ request, isBranchShown }: RequestLineProps) {
   );
 }
 
-/** What waits besides change requests. It has no page here yet, so it is no link. */
+const pages = {
+  change_request: '/requests/$id',
+  deployment: '/deployments/$id',
+  promotion: '/promotions/$id',
+} as const;
+
+/** What waits besides change requests: deployments and promotions. */
 export function WaitingLine({ item }: { item: Schemas['InboxItem'] }) {
   const { t } = useLingui();
   const kinds = { change_request: t`change request`, deployment: t`deployment`, promotion: t`promotion` };
   return (
-    <div className={styles.line}>
+    <Link to={pages[item.kind]} params={{ id: String(item.id) }} className={styles.line}>
       <Eye size={18} aria-hidden />
       <span className={styles.text}>
         <span className={styles.name}>{item.title ?? `${kinds[item.kind]} #${item.id}`}</span>
@@ -57,6 +63,6 @@ export function WaitingLine({ item }: { item: Schemas['InboxItem'] }) {
       <span className={styles.end}>
         <Time instant={item.updated_at} />
       </span>
-    </div>
+    </Link>
   );
 }

@@ -1,8 +1,8 @@
 // An operation on a phone: a card with large buttons.
 import { Trans, useLingui } from '@lingui/react/macro';
 import { memo } from 'react';
-import { CellValue } from '../diff/cell-value.tsx';
-import { diffCell } from '../diff/diff-columns.ts';
+import { CellValue } from '../../diff/cell-value.tsx';
+import { diffCell } from '../../diff/diff-columns.ts';
 import { DecisionButtons } from './decision-buttons.tsx';
 import { KindSign, Marks } from './kind-sign.tsx';
 import styles from './operation.module.css';

@@ -2,9 +2,9 @@
 import { Trans } from '@lingui/react/macro';
 import { Link } from '@tanstack/react-router';
 import type { CellFormats } from '../../cells/cell-text.ts';
+import type { DiffColumn } from '../../diff/diff-columns.ts';
 import { Person } from '../../parts/person.tsx';
 import { branchOf } from '../branch-of.ts';
-import type { DiffColumn } from '../diff/diff-columns.ts';
 import type { ChangeRequest, Comment, Operation } from '../queries.ts';
 import { useRequestWords } from '../request-words.ts';
 import { CommentForm, CommentList } from '../talk/comments.tsx';

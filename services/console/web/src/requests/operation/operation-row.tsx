@@ -2,8 +2,8 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { memo, type ReactNode } from 'react';
 import { type CellFormats, isNumeric } from '../../cells/cell-text.ts';
-import { CellValue } from '../diff/cell-value.tsx';
-import { type DiffColumn, type DiffColumns, diffCell } from '../diff/diff-columns.ts';
+import { CellValue } from '../../diff/cell-value.tsx';
+import { type DiffColumn, type DiffColumns, diffCell } from '../../diff/diff-columns.ts';
 import type { Operation } from '../queries.ts';
 import { DecisionButtons } from './decision-buttons.tsx';
 import { KindSign, Marks } from './kind-sign.tsx';

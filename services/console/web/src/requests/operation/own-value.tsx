@@ -1,9 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { plainText } from '../../cells/cell-text.ts';
 import { habitsOf, readTyped } from '../../cells/typed-values.ts';
+import type { DiffColumn } from '../../diff/diff-columns.ts';
 import { localeOf } from '../../language/language.ts';
 import { Button } from '../../parts/button.tsx';
-import type { DiffColumn } from '../diff/diff-columns.ts';
 import styles from './operation.module.css';
 import type { RowActs } from './row-acts.ts';
 

@@ -3,7 +3,7 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { Fragment, type ReactNode } from 'react';
 import { isNumeric } from '../../cells/cell-text.ts';
-import type { DiffColumns } from '../diff/diff-columns.ts';
+import type { DiffColumns } from '../../diff/diff-columns.ts';
 import { type OperationItemProps, OperationRow } from '../operation/operation-row.tsx';
 import styles from './operations.module.css';
 

@@ -1,8 +1,8 @@
 // What the operations of a table are shown from.
 import type { Schemas } from '../../api/client.ts';
 import type { CellFormats } from '../../cells/cell-text.ts';
+import type { DiffColumns } from '../../diff/diff-columns.ts';
 import type { Decisions } from '../decisions/use-decisions.ts';
-import type { DiffColumns } from '../diff/diff-columns.ts';
 import type { May } from '../operation/row-acts.ts';
 import type { ChangeRequest, Comment, Operation } from '../queries.ts';
 import type { OperationPages } from '../review/next-start.ts';

@@ -1,5 +1,6 @@
 // The list of operations that are loaded: as a table, or as cards on a phone; with its keys.
 import { useEffect, useEffectEvent, useState } from 'react';
+import { More } from '../../diff/more.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
 import { OperationCard } from '../operation/operation-card.tsx';
 import { OperationDetails } from '../operation/operation-details.tsx';
@@ -10,7 +11,6 @@ import { useReviewKeys } from '../review/use-review-keys.ts';
 import { DiffTable } from './diff-table.tsx';
 import { ListLine } from './list-line.tsx';
 import type { OperationListProps, Windows } from './list-props.ts';
-import { More } from './more.tsx';
 import styles from './operations.module.css';
 import { SelectionBar } from './selection-bar.tsx';
 import { TakeOutDialog } from './take-out-dialog.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent } from 'react';
-import { singleKeysAreOn } from '../../frame/shortcuts.ts';
+import { singleKeysAreOn } from '../../keys/shortcuts.ts';
 import { type ReviewKey, readReviewKey } from './review-keys.ts';
 
 // After `g` a letter goes to a page: it is no key of the review within this time.

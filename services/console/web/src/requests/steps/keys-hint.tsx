@@ -1,5 +1,5 @@
 import { Trans } from '@lingui/react/macro';
-import { singleKeysAreOn } from '../../frame/shortcuts.ts';
+import { singleKeysAreOn } from '../../keys/shortcuts.ts';
 import styles from './steps.module.css';
 
 /** The keys that decide rows, for those who may, and have not switched them off. */

@@ -1,18 +1,25 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '../../api/client.ts';
-import { historyQuery, type RowPlace, type Table } from '../../api/queries.ts';
+import { historyQuery, type Row, type RowPlace, type Table } from '../../api/queries.ts';
 import { type CellFormats, valueText } from '../../cells/cell-text.ts';
+import { Button } from '../../parts/button.tsx';
 import { Person } from '../../parts/person.tsx';
 import { ErrorState, Skeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import styles from './row-panel.module.css';
 
 type Version = Schemas['RecordVersion'];
-type RowHistoryProps = { place: RowPlace; table: Table; formats: CellFormats };
+type RowHistoryProps = {
+  place: RowPlace;
+  table: Table;
+  formats: CellFormats;
+  /** Gives the row the values of a version. */
+  onBringBack: ((past: Row) => void) | undefined;
+};
 
 /** The versions of a row, the newest first, each with the cells that it changed. */
-export function RowHistory({ place, table, formats }: RowHistoryProps) {
+export function RowHistory({ place, table, formats, onBringBack }: RowHistoryProps) {
   const { data, error, refetch } = useQuery(historyQuery(place));
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton />;
@@ -28,6 +35,7 @@ export function RowHistory({ place, table, formats }: RowHistoryProps) {
             before={versions[place + 1]}
             table={table}
             formats={formats}
+            onBringBack={version.valid_to === null ? undefined : onBringBack}
           />
         ))}
       </ol>
@@ -42,9 +50,12 @@ export function RowHistory({ place, table, formats }: RowHistoryProps) {
   );
 }
 
-type VersionItemProps = { version: Version; before: Version | undefined; table: Table; formats: CellFormats };
+type VersionItemProps = Pick<RowHistoryProps, 'table' | 'formats' | 'onBringBack'> & {
+  version: Version;
+  before: Version | undefined;
+};
 
-function VersionItem({ version, before, table, formats }: VersionItemProps) {
+function VersionItem({ version, before, table, formats, onBringBack }: VersionItemProps) {
   const { t } = useLingui();
   const actions: Record<Version['action'], string> = {
     created: t`created`,
@@ -72,6 +83,11 @@ function VersionItem({ version, before, table, formats }: VersionItemProps) {
             </li>
           ))}
         </ul>
+      )}
+      {onBringBack && version.action !== 'deleted' && (
+        <Button kind="quiet" onPress={() => onBringBack(version.record as Row)}>
+          <Trans>Bring version {version.svc_version} back</Trans>
+        </Button>
       )}
     </li>
   );

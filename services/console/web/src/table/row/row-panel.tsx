@@ -16,6 +16,7 @@ import { RowForm } from './row-form.tsx';
 import { RowHistory } from './row-history.tsx';
 import styles from './row-panel.module.css';
 import { RowReferences } from './row-references.tsx';
+import type { BringBack } from './use-bring-back.ts';
 
 type RowPanelProps = {
   table: Table;
@@ -23,10 +24,11 @@ type RowPanelProps = {
   id: number;
   asOf: string | undefined;
   editing: Editing;
+  bringBack: BringBack;
   onClose: () => void;
 };
 
-export function RowPanel({ table, tables, id, asOf, editing, onClose }: RowPanelProps) {
+export function RowPanel({ table, tables, id, asOf, editing, bringBack, onClose }: RowPanelProps) {
   const { t, i18n } = useLingui();
   const formats = useMemo(() => cellFormats(localeOf(i18n.locale)), [i18n.locale]);
   const place = { tableId: table.table_definition_id, id };
@@ -63,26 +65,45 @@ export function RowPanel({ table, tables, id, asOf, editing, onClose }: RowPanel
           {error ? (
             <ErrorState error={error} onRetry={() => void refetch()} />
           ) : row ? (
-            <EditableFields
-              key={row.svc_sk}
-              row={row}
-              table={table}
-              tables={tables}
-              formats={formats}
-              editing={editing}
-            />
+            <>
+              <EditableFields
+                key={row.svc_sk}
+                row={row}
+                table={table}
+                tables={tables}
+                formats={formats}
+                editing={editing}
+              />
+              {asOf !== undefined && editing.mayEdit && <BringBackButton bringBack={bringBack} row={row} />}
+            </>
           ) : (
             <Skeleton />
           )}
         </TabPanel>
         <TabPanel id="history" className={styles.tabPanel as string}>
-          <RowHistory place={place} table={table} formats={formats} />
+          <RowHistory
+            place={place}
+            table={table}
+            formats={formats}
+            onBringBack={editing.mayEdit ? (past) => bringBack.run([past]) : undefined}
+          />
         </TabPanel>
         <TabPanel id="references" className={styles.tabPanel as string}>
           <RowReferences place={place} />
         </TabPanel>
       </Tabs>
     </aside>
+  );
+}
+
+function BringBackButton({ bringBack, row }: { bringBack: BringBack; row: Row }) {
+  return (
+    <div className={styles.acts}>
+      {bringBack.isSame && <Trans>Now the row is the same.</Trans>}
+      <Button kind="primary" onPress={() => bringBack.run([row])}>
+        <Trans>Bring back</Trans>
+      </Button>
+    </div>
   );
 }
 

@@ -1,0 +1,35 @@
+// The addresses of branches, comparisons, promotions and deployments, below the console's root.
+import { type AnyRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { readPromotionView } from '../changes/promotion/promotion-view.ts';
+import { readCompareView } from '../compare/compare-view.ts';
+
+export function branchRoutes<Root extends AnyRoute>(root: () => Root) {
+  const branches = createRoute({
+    getParentRoute: root,
+    path: '/branches',
+    component: lazyRouteComponent(() => import('./list/branches-page.tsx'), 'BranchesPage'),
+  });
+  const branch = createRoute({
+    getParentRoute: root,
+    path: '/branches/$id',
+    component: lazyRouteComponent(() => import('./one/branch-page.tsx'), 'BranchPage'),
+  });
+  const compare = createRoute({
+    getParentRoute: root,
+    path: '/compare',
+    validateSearch: readCompareView,
+    component: lazyRouteComponent(() => import('../compare/compare-page.tsx'), 'ComparePage'),
+  });
+  const promotion = createRoute({
+    getParentRoute: root,
+    path: '/promotions/$id',
+    validateSearch: readPromotionView,
+    component: lazyRouteComponent(() => import('../changes/promotion/promotion-page.tsx'), 'PromotionPage'),
+  });
+  const deployment = createRoute({
+    getParentRoute: root,
+    path: '/deployments/$id',
+    component: lazyRouteComponent(() => import('../changes/deployment/deployment-page.tsx'), 'DeploymentPage'),
+  });
+  return [branches, branch, compare, promotion, deployment] as const;
+}

@@ -1,0 +1,91 @@
+// Changed rows as a table: what happened to each, its key, and the columns that some change.
+import { Trans, useLingui } from '@lingui/react/macro';
+import { type ReactNode, useMemo } from 'react';
+import type { Column } from '../api/queries.ts';
+import { cellFormats, isNumeric } from '../cells/cell-text.ts';
+import { localeOf } from '../language/language.ts';
+import { ChangeSign } from '../parts/change-sign.tsx';
+import { CellValue } from './cell-value.tsx';
+import { type ChangeKind, operationOf } from './change-kinds.ts';
+import { useChangeWords } from './change-words.ts';
+import { type DiffColumn, diffCell, diffColumns, type Shown } from './diff-columns.ts';
+import styles from './diff-rows.module.css';
+
+/** What changed in a row. `mark` says more below its kind, such as that it has a conflict. */
+export type ChangedRow = Omit<Shown, 'kind' | 'problems'> & { id: string; kind: ChangeKind; mark?: ReactNode };
+
+type DiffRowsProps = {
+  label: string;
+  rows: readonly ChangedRow[];
+  columns: readonly Column[];
+  /** The column that says what a row is called. */
+  labelId: number | null;
+  /** Below the rows. */
+  end?: ReactNode;
+};
+
+export function DiffRows({ label, rows, columns, labelId, end }: DiffRowsProps) {
+  const { i18n } = useLingui();
+  const formats = useMemo(() => cellFormats(localeOf(i18n.locale)), [i18n.locale]);
+  const words = useChangeWords();
+  const changes = useMemo(() => rows.map(asOperation), [rows]);
+  const { keys, changed } = useMemo(() => diffColumns(changes, columns, labelId), [changes, columns, labelId]);
+  const cellsOf = (row: ChangedRow, { name, column }: DiffColumn) => {
+    const cell = diffCell(asOperation(row), name);
+    const value = (
+      <div className={`${styles.value} ${column && isNumeric(column) ? styles.numeric : ''}`}>
+        <CellValue cell={cell} column={column} formats={formats} />
+      </div>
+    );
+    return { className: styles[cell.kind], value };
+  };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+    <section className={styles.wrapper} aria-label={label} tabIndex={0}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            <th scope="col">
+              <Trans>Change</Trans>
+            </th>
+            {[...keys, ...changed].map(({ name, column }) => (
+              <th key={name} scope="col" className={column && isNumeric(column) ? styles.right : ''}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.id}>
+              <td className={styles.kind}>
+                <ChangeSign kind={operationOf[row.kind]} />
+                {words[row.kind]}
+                {row.mark}
+              </td>
+              {keys.map((column) => {
+                const { className, value } = cellsOf(row, column);
+                return (
+                  <th key={column.name} scope="row" className={`${styles.key} ${className}`}>
+                    {value}
+                  </th>
+                );
+              })}
+              {changed.map((column) => {
+                const { className, value } = cellsOf(row, column);
+                return (
+                  <td key={column.name} className={className}>
+                    {value}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {end}
+    </section>
+  );
+}
+
+const asOperation = (row: ChangedRow): Shown => ({ ...row, kind: operationOf[row.kind], problems: [] });

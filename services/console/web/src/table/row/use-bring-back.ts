@@ -1,0 +1,43 @@
+// Brings back what rows were: their values of the past become edits of the rows of now, which are
+// saved or proposed as any others.
+import { useMutation } from '@tanstack/react-query';
+import { client } from '../../api/client.ts';
+import type { Row, Table } from '../../api/queries.ts';
+import { bringBack } from '../../edits/edits.ts';
+import type { Editing } from '../../edits/use-editing.ts';
+
+export type BringBack = {
+  run: (past: readonly Row[]) => void;
+  error: Error | null;
+  /** All of these rows are now as they were. */
+  isSame: boolean;
+};
+
+/** The call of the API takes a thousand rows. */
+export const mostBroughtBack = 1_000;
+
+/** `onDone` is called when there is something to save. */
+export function useBringBack(table: Table, { edited }: Editing, onDone: () => void): BringBack {
+  const act = useMutation({
+    mutationFn: async (past: readonly Row[]) => {
+      const query = {
+        table_definition_id: table.table_definition_id,
+        q: [`svc_sk:in:${past.map(({ svc_sk }) => svc_sk).join('|')}`],
+        include_lookups: 'true' as const,
+        per_page: mostBroughtBack,
+      };
+      const { data } = await client.get('/table_data', { params: { query } });
+      const current = new Map((data as Row[]).map((row) => [row.svc_sk, row]));
+      const columns = table.column_definitions.map(({ name }) => name);
+      const edits = bringBack(edited.edits, past, { current, columns });
+      const isSame = past.every(({ svc_sk }) => current.has(svc_sk) && !edits.has(svc_sk));
+      return { edits, isSame };
+    },
+    onSuccess: ({ edits, isSame }) => {
+      if (isSame) return;
+      edited.change(edits);
+      onDone();
+    },
+  });
+  return { run: act.mutate, error: act.error, isSame: act.data?.isSame === true };
+}

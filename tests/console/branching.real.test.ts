@@ -1,0 +1,131 @@
+// The console in a real browser: a branch is made, compared and promoted.
+import { eventually } from '@almanac/testkit/eventually';
+import { givenColleague } from '@almanac/testkit/system/builders';
+import { cellOf, givenCities, namesOf, typeInto } from './gestures.ts';
+import { type ServedConsole, serveConsole } from './served-console.ts';
+
+type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
+
+let served: ServedConsole;
+let api: Api;
+
+beforeAll(async () => {
+  served = await serveConsole();
+  api = await served.account.person();
+});
+afterAll(() => served?.stop());
+
+it('a row is corrected on a branch, compared and promoted, and an approver lets it in', async () => {
+  const table = await givenCities(api);
+  const developer = await givenColleague(served.account, 'Developers');
+  const approver = await givenColleague(served.account, 'main Approvers');
+  const asDeveloper = await served.openTo(developer.token);
+  await asDeveloper('/console/branches', async (page) => {
+    await page.getByRole('button', { name: 'New branch…' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('corrections');
+    await page.getByRole('checkbox', { name: table.name }).check();
+    await page.getByRole('button', { name: 'Make the branch' }).click();
+    await page.getByRole('heading', { level: 1, name: 'corrections' }).waitFor();
+    await page.getByText('same rows').waitFor();
+    await page.getByRole('link', { name: 'Open its tables' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Tables' }).waitFor();
+    await page.getByRole('link', { name: new RegExp(`^${table.name}`) }).click();
+    await typeInto(page, cellOf(page, 'name', 'Pariss'), 'Paris');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Branches', exact: true }).click();
+    await page.getByRole('link', { name: /^corrections/ }).click();
+    await page.getByRole('link', { name: new RegExp(`^${table.name}.*~1`) }).waitFor();
+    await page.getByRole('link', { name: 'Compare', exact: true }).click();
+    const differing = page.getByRole('region', { name: `Rows of ${table.name} that differ` });
+    await differing.getByRole('row', { name: /B.*Pariss.*Paris/ }).waitFor();
+    await page.getByRole('button', { name: 'Make a promotion…' }).click();
+    await page.getByRole('button', { name: 'Propose 1 table' }).click();
+    await page.getByRole('heading', { level: 1, name: /^Promotion #/ }).waitFor();
+    await page.getByText('Only an approver of the protected branch', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Send for review…' }).click();
+    await page.getByRole('textbox', { name: 'Comment' }).fill('One s is enough');
+    await page.getByRole('button', { name: 'Send for review', exact: true }).click();
+    await page.getByText('to review').waitFor();
+  });
+  expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Pariss', 'Rome']);
+  const asApprover = await served.openTo(approver.token);
+  await asApprover('/console/requests', async (page) => {
+    await page.getByRole('link', { name: /One s is enough/ }).click();
+    const rows = page.getByRole('region', { name: `Rows of ${table.name} that would change` });
+    await rows.getByRole('row', { name: /B.*Pariss.*Paris/ }).waitFor();
+    await page.getByText('Would succeed').waitFor();
+    await page.getByRole('button', { name: 'Promote 1 table to main…' }).click();
+    await page.getByRole('button', { name: 'Promote 1 table to main', exact: true }).click();
+    await page.getByText('Promoted to main').waitFor();
+  });
+  expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Paris', 'Rome']);
+});
+
+it('an approver sends a promotion back with a comment, and nothing changes', async () => {
+  const table = await givenCities(api);
+  const { id: branchId, copy } = await givenBranch(table.id);
+  await correct(copy, 'C', 'Roma');
+  const developer = await givenColleague(served.account, 'Developers');
+  const { id } = await developer.api.post('/promotions', {
+    from_branch_id: branchId,
+    to_branch_id: table.branchId,
+    table_definition_ids: [copy],
+    include_data: true,
+  });
+  await developer.api.post(`/promotions/${id}/send_request`, { comment: 'In Italian' });
+  await served.withPage('/console/', async (page) => {
+    await page.getByRole('link', { name: /In Italian/ }).click();
+    await page.getByRole('button', { name: 'Reject…' }).click();
+    await page.getByRole('textbox', { name: 'Comment' }).fill('English names, please');
+    await page.getByRole('button', { name: 'Reject it' }).click();
+    await page.getByText('rejected', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Promote 1 table to main…' }).waitFor({ state: 'detached' });
+  });
+  expect(await api.get(`/promotions/${id}`)).toMatchObject({ status: 'rejected', comment: 'English names, please' });
+  expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Pariss', 'Rome']);
+});
+
+it('a conflict is decided, and what was promoted is deployed', async () => {
+  const table = await givenCities(api);
+  const { id: branchId, copy } = await givenBranch(table.id);
+  await correct(copy, 'B', 'Paris');
+  await correct(table.id, 'B', 'Parigi');
+  const column_definition = { name: 'river', data_type: 'string', length: 20 };
+  await api.post('/column_definitions', { table_definition_id: copy, column_definition });
+  await served.withPage(`/console/branches/${branchId}`, async (page) => {
+    await page.getByText('changes to deploy').waitFor();
+    await page.getByRole('button', { name: 'Promote…' }).click();
+    await page.getByRole('button', { name: 'Propose 1 table' }).click();
+    await page.getByText('1 conflict to decide').waitFor();
+    await page.getByRole('radio', { name: /: Paris$/ }).check();
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.getByText('Would succeed').waitFor();
+    await page.getByRole('button', { name: 'Promote 1 table to main…' }).click();
+    await page.getByRole('button', { name: 'Promote 1 table to main', exact: true }).click();
+    await page.getByRole('button', { name: 'Deploy 1 table…' }).click();
+    await page.getByRole('checkbox', { name: table.name }).waitFor();
+    await page.getByRole('button', { name: /^Show what/ }).click();
+    await page.getByRole('row', { name: /river/ }).waitFor();
+    await page.getByRole('button', { name: /^Deploy \d+ tables? on main…$/ }).click();
+    await page.getByRole('button', { name: /^Deploy \d+ tables? on main$/ }).click();
+    await page.getByText('Deployed on main').waitFor();
+  });
+  expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Paris', 'Rome']);
+  const { data } = await api.get(`/table_data?table_definition_id=${table.id}&per_page=1`);
+  expect(data[0]).toHaveProperty('river', null);
+});
+
+/** A branch with a copy of the table and of its rows. */
+async function givenBranch(tableId: number): Promise<{ id: number; copy: number }> {
+  const branch = { name: `branch ${crypto.randomUUID().slice(0, 8)}` };
+  const copy = { table_definition_ids: [tableId], include_data: true, deploy: true };
+  const made = await api.post('/branches', { branch, copy });
+  return { id: made.id, copy: made.copied.table_definitions[0].id };
+}
+
+/** Gives the city of this code another name, by API. */
+async function correct(tableId: number, code: string, name: string): Promise<void> {
+  const { data } = await api.get(`/table_data?table_definition_id=${tableId}&q=code:eq:${code}`);
+  await api.patch(`/table_data/${data[0].svc_sk}`, { table_definition_id: tableId, record: { name } });
+  await eventually(async () => expect(await namesOf(api, tableId)).toContain(name));
+}

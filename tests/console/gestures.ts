@@ -1,0 +1,57 @@
+// What people do in the console, and a table that they do it to.
+import type { Api } from '@almanac/api-client/api';
+import { givenDeployedTable } from '@almanac/testkit/system/builders';
+import type { Page } from 'playwright-core';
+
+/** A table with three cities, one of them misspelled. */
+export async function givenCities(api: Api) {
+  const columns = [
+    { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
+    { name: 'name', data_type: 'string', length: 40 },
+    { name: 'area', data_type: 'decimal', length: 12, scale: 2 },
+  ];
+  const name = `Cities ${crypto.randomUUID().slice(0, 8)}`;
+  const table = { ...(await givenDeployedTable(api, { name, columns })), name };
+  const operations = [
+    { code: 'A', name: 'Berlin', area: '891.10' },
+    { code: 'B', name: 'Pariss', area: '105.40' },
+    { code: 'C', name: 'Rome', area: '1287.36' },
+  ].map((record) => ({ operation: 'create', record }));
+  await api.post('/table_data/batch', { table_definition_id: table.id, operations });
+  return table;
+}
+
+export async function namesOf(api: Api, tableId: number): Promise<string[]> {
+  const { data } = await api.get(`/table_data?table_definition_id=${tableId}&sort=code`);
+  return data.map(({ name }: { name: string }) => name);
+}
+
+export const cellOf = (page: Page, column: string, text: string) =>
+  page.locator(`[role=gridcell][col-id=${column}]`, { hasText: text }).first();
+
+export async function typeInto(page: Page, cell: ReturnType<Page['locator']>, text: string): Promise<void> {
+  await cell.click();
+  await page.keyboard.type(text);
+  await page.keyboard.press('Enter');
+}
+
+export async function paste(page: Page, text: string): Promise<void> {
+  type Clipboard = { clipboard: { writeText(text: string): Promise<void> } };
+  await page.evaluate((given) => (navigator as unknown as Clipboard).clipboard.writeText(given), text);
+  await page.keyboard.press('Control+v');
+}
+
+export const chooseMode = (page: Page, mode: string) =>
+  page.evaluate((given) => localStorage.setItem('almanac.edit-mode', given), mode);
+
+/** Clicks, and counts them. */
+export function countClicks() {
+  let count = 0;
+  return {
+    async on(target: ReturnType<Page['locator']>) {
+      await target.click();
+      count += 1;
+    },
+    count: () => count,
+  };
+}
