@@ -153,7 +153,7 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
   }
 }
 
-/** The failed tests, each with its file and why; the file alone if it failed outside of its tests. */
+/** The failed tests, each with its file and why; else the file that failed outside its tests. */
 function failuresOf(report: Report | undefined): string[] {
   return (report?.testResults ?? []).flatMap(({ name, status, assertionResults }) => {
     const file = relative(root, name);

@@ -132,6 +132,7 @@ describe('the OpenAPI document', () => {
     await api.get(`/table_data?table_definition_id=${table.id}&as_of=${record.svc_updated_at}`);
     const sides = { left: { as_of: record.svc_updated_at }, right: {} };
     await api.post('/table_data/diff', { table_definition_id, ...sides, startRow: 0, endRow: 10 });
+    await api.get(`/table_data/activity?table_definition_id=${table.id}`);
     await api.get(`/table_data/changes?table_definition_id=${table.id}`);
     await api.get(`/table_data/timeline?table_definition_id=${table.id}`);
 

@@ -75,6 +75,11 @@ const shownBy = {
   perPageDefault: [kit('api/list-query'), 'has the contract defaults'],
   perPageMaximum: [kit('api/list-query'), 'serves at most 1000 a page'],
   gridRows: [tests('data', 'pages/grid'), 'gives a thousand rows and no more, from anywhere'],
+  changesPerPage: [tests('data', 'changes/change-feed'), 'take 1 to 1,000 changes'],
+  changesPerWindow: [
+    tests('data', 'changes/change-feed'),
+    'net the changes of a record among ten thousand, not of more',
+  ],
   timelineBuckets: [tests('data', 'differences/activity'), 'counts a thousand buckets and no more'],
   int4: [kit('api/list-query'), 'compares a whole number with the largest there can be and no larger one'],
 } satisfies Record<keyof typeof limits, [file: string, test: string]>;

@@ -1,5 +1,6 @@
 // The environments of the services in the embedded system, with the same variables as containers
 // (docs/how-to/configure.md).
+import { hkdfSync } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { compileCache, type Home } from './home.ts';
 import { publicKeySet, type Secrets } from './secrets.ts';
@@ -71,11 +72,25 @@ export function serviceEnvironment(name: ServiceName, given: Given): Record<stri
       ? {
           JOBS_OBJECT_STORE_URL: pathToFileURL(home.objects).href,
           JOBS_SIGNING_KEY: secrets.object_store_key,
+          ...keysOfJobs(secrets, env),
           JOBS_SMTP_URL: pathToFileURL(home.mail).href,
         }
       : {}),
     ...Object.fromEntries(passedOn.flatMap((key) => (env[key] ? [[key, env[key]]] : []))),
     ...ownSettings(own, env),
+  };
+}
+
+// Jobs encrypts with a key of its own, from which identity's can't be found. It changes together
+// with that one.
+function keysOfJobs(
+  { key_encryption_key }: Secrets,
+  { IDENTITY_PREVIOUS_KEY_ENCRYPTION_KEY: previous }: NodeJS.ProcessEnv,
+) {
+  const derived = (key: string) => Buffer.from(hkdfSync('sha256', key, '', 'almanac jobs', 32)).toString('base64url');
+  return {
+    JOBS_KEY_ENCRYPTION_KEY: derived(key_encryption_key),
+    ...(previous ? { JOBS_PREVIOUS_KEY_ENCRYPTION_KEY: derived(previous) } : {}),
   };
 }
 

@@ -12,6 +12,7 @@ export type ErrorKind =
   | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
+  | 'expired'
   | 'precondition_failed'
   | 'too_large'
   | 'uri_too_long'
@@ -38,6 +39,7 @@ export const errorKinds = {
   forbidden: { status: 403, label: 'Forbidden', grpc: 7 },
   not_found: { status: 404, label: 'Not found', grpc: 5 },
   method_not_allowed: { status: 405, label: 'Method not allowed', grpc: 12 },
+  expired: { status: 410, label: 'Expired', grpc: 9 },
   precondition_failed: { status: 412, label: 'Precondition failed', grpc: 9 },
   too_large: { status: 413, label: 'Payload too large', grpc: 8 },
   uri_too_long: { status: 414, label: 'URI too long', grpc: 3 },
@@ -127,6 +129,7 @@ export const codesOfKinds = {
   forbidden: 'missing_right',
   not_found: 'not_found',
   method_not_allowed: 'method_not_allowed',
+  expired: 'cursor_expired',
   precondition_failed: 'version_conflict',
   too_large: 'too_large',
   uri_too_long: 'too_large',

@@ -63,6 +63,10 @@ export const limits = {
   perPageDefault: 100,
   perPageMaximum: 1000,
   gridRows: 1000,
+  /** Of a feed in one answer. */
+  changesPerPage: 1000,
+  /** Of a feed: those of a record among so many are one change. */
+  changesPerWindow: 10_000,
   /** Of a timeline in one answer. */
   timelineBuckets: 1000,
   int4: 2_147_483_647,

@@ -28,6 +28,7 @@ export const problemCodes = {
   version_conflict: 'it has been changed since it was read',
   not_reviewed: 'what would be done has not been shown yet, or has changed since',
   outdated: 'what was approved or seen is not what is there now',
+  cursor_expired: 'what happened since the cursor is not known any more; begin again from a full copy',
   merge_conflict: 'both sides of a promotion have changed it and no choice was made',
   blocked: 'what is there keeps it from being done, such as rows that break a rule that is to hold',
   invalid_file: 'the file is not of the format, or not as its format demands',

@@ -372,6 +372,7 @@ export const operations: Record<string, Case[]> = {
   'GET /table_data/{id}': [{ rule: 'viewRows' }],
   'GET /table_data/{id}/history': [{ rule: 'viewRows' }],
   'POST /table_data/diff': [{ rule: 'viewRows', note: 'On the named table and on the table of each side.' }],
+  'GET /table_data/activity': [{ rule: 'viewRows' }],
   'GET /table_data/changes': [{ rule: 'viewRows' }],
   'GET /table_data/timeline': [{ rule: 'viewRows' }],
   'POST /table_data': [{ rule: 'editRows' }],
@@ -426,6 +427,13 @@ export const operations: Record<string, Case[]> = {
   ],
   'GET /exports/{id}': [{ rule: 'viewRows' }],
   'POST /exports/{id}/cancel': [{ rule: 'viewRows' }],
+  'GET /events': [
+    {
+      rule: 'everybody',
+      note: 'Administrators and applications read all events, those about people and applications with the scope `api:admin`; everybody else `rows.changed` of tables they may view.',
+    },
+  ],
+  'GET /events/stream': [{ rule: 'everybody', note: 'As `GET /events`.' }],
   'GET /import_mappings': [list('viewRows')],
   'POST /import_mappings': [
     { rule: 'editRows', note: 'To look records up takes `view` on the table they are in; so does PATCH.' },
@@ -434,6 +442,16 @@ export const operations: Record<string, Case[]> = {
   'GET /import_mappings/{id}': [{ rule: 'viewRows' }],
   'PATCH /import_mappings/{id}': [{ rule: 'editRows' }],
   'DELETE /import_mappings/{id}': [{ rule: 'editRows' }],
+  'GET /webhook_endpoints': [{ rule: 'administer' }],
+  'POST /webhook_endpoints': [{ rule: 'administer' }],
+  'GET /webhook_endpoints/{id}': [{ rule: 'administer' }],
+  'PATCH /webhook_endpoints/{id}': [{ rule: 'administer' }],
+  'DELETE /webhook_endpoints/{id}': [{ rule: 'administer' }],
+  'POST /webhook_endpoints/{id}/rotate_secret': [{ rule: 'administer' }],
+  'POST /webhook_endpoints/{id}/test': [{ rule: 'administer' }],
+  'POST /webhook_endpoints/{id}/replay': [{ rule: 'administer' }],
+  'GET /webhook_endpoints/{id}/deliveries': [{ rule: 'administer' }],
+  'POST /webhook_endpoints/{id}/deliveries/{delivery_id}/resend': [{ rule: 'administer' }],
 };
 
 /**

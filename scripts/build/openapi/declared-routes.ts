@@ -25,7 +25,7 @@ export const declaredRoutes: ServiceRoutes[] = [
   { service: 'identity', routes: identityRoutes(nothing), described: oauthDocument() },
   { service: 'metadata', routes: metadataRoutes(nothing) },
   { service: 'data', routes: dataRoutes(nothing) },
-  { service: 'jobs', routes: jobsRoutes(nothing) },
+  { service: 'jobs', routes: jobsRoutes(nothing, nothing) },
   { service: 'billing', routes: billingRoutes(nothing) },
 ];
 

@@ -10,7 +10,9 @@ const scopes = ['api', 'api:read', 'api:write', 'api:delete', 'api:admin'];
 const operations = readOperations();
 
 const nobodys = 2_147_483_647;
-const pathOf = ({ path }: Operation) => path.replace(/\{\w+\}/g, String(nobodys));
+// A stream of events goes on until its reader leaves, unless it is asked for what is not there.
+const pathOf = ({ path }: Operation) =>
+  path === '/events/stream' ? `${path}?after=${nobodys}` : path.replace(/\{\w+\}/g, String(nobodys));
 const needs = (scope: string) => `Insufficient scope. Required: ${scope}`;
 
 export const scopeRows: Row[] = [
@@ -29,7 +31,7 @@ export const scopeRows: Row[] = [
           if (!may)
             return { name, bytes, status: 403, says: JSON.stringify({ error: needs(operation.scope) }).slice(1, -1) };
           // The request names nothing that exists and sends nothing, so nothing is done.
-          const status = [200, 400, 401, 403, 404, 415, 422];
+          const status = [200, 400, 401, 403, 404, 410, 415, 422];
           const wrong: Case['wrong'] = ({ status, body }) =>
             status === 403 && body.includes('Insufficient scope') ? 'has the scope' : undefined;
           return { name, bytes, status, wrong };

@@ -31,7 +31,7 @@ describe('two accounts with equal names', () => {
   describe('see only their own', () => {
     const lists = readOperations().filter(
       ({ item, path }) =>
-        item && !['/table_data', '/table_data/changes', '/usage', '/views'].includes(path) && !path.includes('{'),
+        item && !['/table_data', '/table_data/activity', '/usage', '/views'].includes(path) && !path.includes('{'),
     );
 
     it.each(lists)('in $name', async ({ path }) => {

@@ -173,7 +173,7 @@ describe('an identifier of another account', () => {
 const withoutOwn = new Set([
   'POST /table_definitions body table_definition.lookup_display_column_id (column definition)',
   'POST /table_definitions all places at once',
-  'GET /table_data/changes query application_id (acting application)',
+  'GET /table_data/activity query application_id (acting application)',
   'GET /change_requests filter application_id (acting application)',
   'GET /change_requests filter continues_id (change request)',
   'GET /promotions/{id}/rows query table_definition_id (table definition)',

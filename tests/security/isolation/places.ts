@@ -29,6 +29,8 @@ export type Kind =
   | 'dry run'
   | 'import mapping'
   | 'export'
+  | 'webhook endpoint'
+  | 'webhook delivery'
   | 'view'
   | 'correlation code'
   | 'user'
@@ -53,6 +55,7 @@ const inPaths: Record<string, Kind[]> = {
   branches: ['branch', 'main branch'],
   change_requests: ['change request'],
   column_definitions: ['column definition'],
+  deliveries: ['webhook delivery'],
   deployed_table_definitions: ['table definition'],
   deployments: ['deployment'],
   domains: ['domain'],
@@ -71,6 +74,7 @@ const inPaths: Record<string, Kind[]> = {
   user_groups: ['user group'],
   users: ['user'],
   views: ['view'],
+  webhook_endpoints: ['webhook endpoint'],
 };
 
 /** The ids of lists whose items have no address of their own. */
@@ -90,6 +94,7 @@ const byName: Record<string, Kind> = {
   continues_id: 'change request',
   correlation_code: 'correlation code',
   domain_id: 'domain',
+  event_id: 'webhook delivery', // no field of `q`, as webhook_id
   foreign_key_table_id: 'table definition',
   id: 'row', // in a batch
   from_branch_id: 'main branch',
@@ -115,6 +120,7 @@ const byName: Record<string, Kind> = {
   user_group_id: 'user group',
   user_id: 'user',
   uuid: 'table definition uuid',
+  webhook_id: 'webhook delivery',
 };
 
 /**
@@ -123,6 +129,7 @@ const byName: Record<string, Kind> = {
  */
 const labels = new Set([
   'header Idempotency-Key',
+  'header Last-Event-ID', // a place in the log of the caller's account
   'body correlation_code',
   'query key',
   ...['body', 'query', 'filter'].map((where) => `${where} operation_id`),

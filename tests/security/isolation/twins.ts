@@ -56,6 +56,8 @@ export const never: Owned = {
   'dry run': neverId,
   'import mapping': neverId,
   export: neverId,
+  'webhook endpoint': neverId,
+  'webhook delivery': neverId,
   view: neverId,
   'correlation code': 'never-was-here',
   user: neverId,
@@ -154,6 +156,7 @@ const steps = [
   'removedTable',
   'importWithTable',
   'exports',
+  'webhook',
   'savedView',
   'people',
   'application',
@@ -334,6 +337,18 @@ class Maker {
       this.owned.export = id;
     }
     this.owned['correlation code'] = this.mark;
+  }
+
+  // The endpoint gets a test and no event, so that nothing is sent while states are compared.
+  async webhook(): Promise<void> {
+    const { user, word } = this.given;
+    const url = `https://${word}.example/hook`;
+    const endpoint = { url, description: this.mark, event_types: ['webhook.test'] };
+    const { id } = await user.post<Made>('/webhook_endpoints', { webhook_endpoint: endpoint });
+    const delivery = await user.post<Made>(`/webhook_endpoints/${id}/test`);
+    const isOver = ({ data }: Page<{ status: string }>) => data[0]?.status !== 'pending';
+    await poll(() => user.get<Page<{ status: string }>>(`/webhook_endpoints/${id}/deliveries`), isOver);
+    Object.assign(this.owned, { 'webhook endpoint': id, 'webhook delivery': delivery.id });
   }
 
   async savedView(): Promise<void> {

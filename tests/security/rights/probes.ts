@@ -2,7 +2,7 @@
 // checked before the body, so an invalid body is 422 for a caller with the right, and 403 without
 // it. Calls that can't be tried so get resources made for them.
 import { unique } from '@almanac/testkit/system/builders';
-import { givenView, type Office, type World } from './world.ts';
+import { givenView, type Office, type World, webhookAttributes } from './world.ts';
 
 type Surroundings = World & Office;
 type Call = { path: string; body?: unknown };
@@ -72,6 +72,9 @@ export const probes: Record<string, Probe> = {
 
   'GET /usage': reads(() => '/usage'),
   'GET /usage/statement': reads(() => '/usage/statement'),
+  'GET /events': reads(() => '/events?limit=1'),
+  // An id that was never given is refused, which ends the answer.
+  'GET /events/stream': reads(() => '/events/stream?after=999999999999', 410),
   'GET /audit_events': lists('/audit_events'),
   'GET /audit_events/{id}': reads(({ auditEventId }) => `/audit_events/${auditEventId}`),
 
@@ -160,6 +163,36 @@ export const probes: Record<string, Probe> = {
   'DELETE /oauth_applications/{id}/secrets/{secret_id}': reads(
     ({ applicationId, secretId }) => `/oauth_applications/${applicationId}/secrets/${secretId}`,
     422,
+  ),
+
+  'GET /webhook_endpoints': lists('/webhook_endpoints', ({ webhookId }) => webhookId),
+  'POST /webhook_endpoints': sends(() => '/webhook_endpoints', 422),
+  'GET /webhook_endpoints/{id}': reads(({ webhookId }) => `/webhook_endpoints/${webhookId}`),
+  'PATCH /webhook_endpoints/{id}': sends(
+    ({ webhookId }) => `/webhook_endpoints/${webhookId}`,
+    422,
+    () => ({ event_types: [] }),
+  ),
+  'DELETE /webhook_endpoints/{id}': {
+    ...reads(({ webhookId }) => `/webhook_endpoints/${webhookId}`, 204),
+    made: async ({ admin }) => ({
+      path: `/webhook_endpoints/${(await admin.post<Made>('/webhook_endpoints', webhookAttributes)).id}`,
+    }),
+  },
+  'POST /webhook_endpoints/{id}/rotate_secret': sends(
+    ({ webhookId }) => `/webhook_endpoints/${webhookId}/rotate_secret`,
+    200,
+  ),
+  'POST /webhook_endpoints/{id}/test': sends(({ webhookId }) => `/webhook_endpoints/${webhookId}/test`, 201),
+  'POST /webhook_endpoints/{id}/replay': sends(
+    ({ webhookId }) => `/webhook_endpoints/${webhookId}/replay`,
+    422,
+    () => ({ since: '2999-01-01T00:00:00Z' }),
+  ),
+  'GET /webhook_endpoints/{id}/deliveries': reads(({ webhookId }) => `/webhook_endpoints/${webhookId}/deliveries`),
+  'POST /webhook_endpoints/{id}/deliveries/{delivery_id}/resend': sends(
+    ({ webhookId, deliveryId }) => `/webhook_endpoints/${webhookId}/deliveries/${deliveryId}/resend`,
+    200,
   ),
 
   'GET /domains': lists('/domains', ({ domainId }) => domainId),
@@ -438,6 +471,7 @@ export const probes: Record<string, Probe> = {
     200,
     ({ tableId }) => ({ table_definition_id: tableId, startRow: 0, endRow: 10 }),
   ),
+  'GET /table_data/activity': reads(({ tableId }) => `/table_data/activity?table_definition_id=${tableId}`),
   'GET /table_data/changes': reads(({ tableId }) => `/table_data/changes?table_definition_id=${tableId}`),
   'GET /table_data/timeline': reads(({ tableId }) => `/table_data/timeline?table_definition_id=${tableId}`),
   'POST /table_data': sends(

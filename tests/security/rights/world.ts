@@ -171,8 +171,13 @@ export type Office = {
   assignmentId: number;
   applicationId: number;
   secretId: number;
+  webhookId: number;
+  deliveryId: number;
   auditEventId: number;
 };
+
+/** Of an endpoint to which nothing is sent but tests. */
+export const webhookAttributes = { url: 'https://hooks.example/spare', event_types: ['webhook.test'] };
 
 export async function givenOffice(admin: Api): Promise<Office> {
   const user = await admin.post<Made>('/users', {
@@ -183,6 +188,8 @@ export async function givenOffice(admin: Api): Promise<Office> {
   const assignment = await admin.post<Made>('/user_group_assignments', { user_id: user.id, user_group_id: group.id });
   const application = await admin.post<Made>('/oauth_applications', { name: 'Spare', confidential: true });
   const secrets = await admin.get<Page<Made>>(`/oauth_applications/${application.id}/secrets`);
+  const webhook = await admin.post<Made>('/webhook_endpoints', webhookAttributes);
+  const delivery = await admin.post<Made>(`/webhook_endpoints/${webhook.id}/test`);
   const groups = await admin.get<Page<Made>>('/user_groups?q=name:eq:Administrators');
   const events = await poll(
     () => admin.get<Page<Made>>('/audit_events?per_page=1'),
@@ -195,6 +202,8 @@ export async function givenOffice(admin: Api): Promise<Office> {
     assignmentId: assignment.id,
     applicationId: application.id,
     secretId: secrets.data[0]?.id as number,
+    webhookId: webhook.id,
+    deliveryId: delivery.id,
     auditEventId: events.data[0]?.id as number,
   };
 }

@@ -16,8 +16,9 @@ const places = {
 };
 
 /**
- * Creates the change requests and sends them for review. Repeatable: a request that exists already is
- * left as it is, unless it is a draft. `steward` proposes; `admin` changes a row that a proposal changes, too.
+ * Creates the change requests and sends them for review. Repeatable: a request that exists already
+ * is left as it is, unless it is a draft. `steward` proposes; `admin` changes a row that a proposal
+ * changes, too.
  */
 export async function ensureDemoRequests(
   { admin, steward }: { admin: Api; steward: Api },
@@ -62,7 +63,7 @@ async function proposeAmendments(admin: Api, steward: Api, branch_id: number): P
       remove(cuba),
     ],
   });
-  // Somebody else has changed the same cell since.
+  // Another person has changed the same cell since.
   await admin.patch(`/table_data/${venezuela.svc_sk}`, { ...table, record: { name: 'Digital Bolívar' } });
   await steward.post(`/change_requests/${id}/send_request`, {
     comment: 'Three codes are withdrawn; please look at the Venezuelan name.',

@@ -153,6 +153,15 @@ function operation(declared: Declared, service: string, named: NamedSchemas): Js
         'No such resource in this account.',
         `${declared.tag.replace(/s$/, '')} not found`,
       ),
+      ...(declared.query?.after
+        ? {
+            '410': errorAnswer(
+              'expired',
+              'The cursor is older than what is kept; the sentence says how to begin again.',
+              'What changed is known since 2026-03-01T00:00:00.000Z only.',
+            ),
+          }
+        : {}),
       ...(declared.requestHeaders?.['If-Match']
         ? {
             '412': errorAnswer(
@@ -317,6 +326,7 @@ const tags = Object.entries({
   'User group assignments': 'Who is in which group.',
   Permissions: 'The rights of all groups.',
   'OAuth applications': 'Programs that may ask for tokens, and their secrets.',
+  Events: 'What happens in the account, page by page or live.',
   'Audit log': 'Who did what.',
   OAuth: 'Tokens: RFC 6749 with PKCE (RFC 7636), revocation (RFC 7009), introspection (RFC 7662), metadata (RFC 8414).',
 }).map(([name, description]) => ({ name, description }));

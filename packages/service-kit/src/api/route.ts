@@ -71,10 +71,11 @@ export type RouteDeclaration<
     'If-None-Match'?: string;
     'Idempotency-Key'?: string;
     'Exact-Numbers'?: string;
+    'Last-Event-ID'?: string;
   };
   response?: z.ZodType;
   /** The answer is no JSON: the handler writes it to `response` itself. */
-  produces?: 'text/csv';
+  produces?: 'text/csv' | 'text/event-stream';
   /** What a 422 of this route may show besides the problems: the `facts` of its errors. */
   refusal?: z.ZodRawShape;
   /** An extension to the contract. */

@@ -15,6 +15,9 @@ export function readRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{8,128}$/.test(given) ? given : randomUUID();
 }
 
+/** Whether the answer is a stream of events, whose duration is its client's choice. */
+export const isEventStream = (res: ServerResponse): boolean => res.getHeader('Content-Type') === 'text/event-stream';
+
 /** Answers with JSON text or bytes. A string leaves in one write with the headers. */
 export function sendText(res: ServerResponse, status: number, text: string | Buffer): void {
   const bytes = Buffer.byteLength(text);

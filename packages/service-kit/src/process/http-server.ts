@@ -6,7 +6,7 @@ import { type OpenApiFragment, openApiFragment } from '../api/openapi.ts';
 import { type ApiOptions, createApiRouter } from '../api/router.ts';
 import { requestIdHeader } from '../caller/call-context.ts';
 import { ServiceError } from '../errors.ts';
-import { type Answering, type Locals, readRequestId, sendError } from '../http/answer.ts';
+import { type Answering, isEventStream, type Locals, readRequestId, sendError } from '../http/answer.ts';
 import { drain, listen } from '../http/listening.ts';
 import { addressNotFound, apiPrefix, pathOf } from '../http/path.ts';
 import { createTlsServer, isOfGateway } from '../http/tls.ts';
@@ -118,7 +118,8 @@ function createObserver({ service, logger, metrics, health }: HttpOptions) {
       const seconds = (performance.now() - startedAt) / 1000;
       const { route = 'none', accountId } = res.locals;
       const { method } = req;
-      metrics.httpDuration.observe({ service, method, route, status: res.statusCode }, seconds);
+      if (!isEventStream(res))
+        metrics.httpDuration.observe({ service, method, route, status: res.statusCode }, seconds);
       const path = pathOf(req.url);
       if (quietPaths.has(path)) return;
       accessLog.info(

@@ -31,7 +31,7 @@ export function baseUrl(): string {
 /** Letters and digits that no other call gives. */
 export const unique = () => randomBytes(4).toString('hex');
 
-export type Colleague = { api: Api; id: number; email: string };
+export type Colleague = { api: Api; id: number; email: string; token: string };
 
 /** Another person of the account, a member of the group of this name; of the first if several. */
 export async function givenColleague(account: Account, groupName: string): Promise<Colleague> {
@@ -42,7 +42,7 @@ export async function givenColleague(account: Account, groupName: string): Promi
   const group = data.find(({ name }) => name === groupName) ?? data.find(({ name }) => name.endsWith(` ${groupName}`));
   await api.post('/user_group_assignments', { user_id: id, user_group_id: group?.id });
   const { access_token } = await signInPerson(account.baseUrl, account.application, { email, password });
-  return { api: createApi(account.baseUrl, access_token), id, email };
+  return { api: createApi(account.baseUrl, access_token), id, email, token: access_token };
 }
 
 type Created = { account_id: number; admin: Person; application: Application };

@@ -86,6 +86,7 @@ export async function startFleet({ drainSeconds, instances = 2, from }: Options)
       JOBS_OBJECT_STORE_URL: pathToFileURL(join(folder, 'objects')).href,
       JOBS_SMTP_URL: pathToFileURL(join(folder, 'mail')).href,
       JOBS_SIGNING_KEY: secret(),
+      JOBS_KEY_ENCRYPTION_KEY: secret(),
       ...Object.fromEntries(
         Object.entries(addresses).flatMap(([name, { http, rpc }]) => [
           [`${name.toUpperCase()}_URL`, `http://127.0.0.1:${http}`],

@@ -36,6 +36,7 @@ export async function recordExamples(paths: DocumentedPaths, { api, application 
   for (const [path, operations] of Object.entries(paths))
     for (const [method, operation] of Object.entries(operations)) {
       const name = `${method.toUpperCase()} ${path}`;
+      if (isEndless(operation)) continue;
       try {
         const example = path.startsWith('/api/v1/')
           ? await world.call(method.toUpperCase(), path.replace('/api/v1', ''), operation)
@@ -47,6 +48,10 @@ export async function recordExamples(paths: DocumentedPaths, { api, application 
     }
   return recording;
 }
+
+// A stream of events ends when its reader leaves, and has no body to show.
+const isEndless = ({ responses }: DocumentedOperation) =>
+  responses['200']?.content?.['text/event-stream'] !== undefined;
 
 const isDecision = (path: string) => /^\/change_requests\/\{id\}\/(approve|apply)$/.test(path);
 
@@ -128,7 +133,7 @@ class World {
     { parameters }: DocumentedOperation,
     api: Api,
   ): Promise<Body> {
-    const given: Body = {};
+    const given: Body = path === '/events' ? await this.loggedEvent() : {};
     for (const { name, in: where, required } of parameters) {
       if (where === 'path' && name === 'id') given.id = await this.subjectOf(method, path, api);
       else if (where === 'path') given[name] = await this.partOf(path, Number(given.id), name);
@@ -195,6 +200,7 @@ class World {
       table_definitions: () => this.draft(),
       user_group_assignments: () => this.assignment(),
       user_groups: () => this.made('/user_groups', { user_group: { name: this.name('group') } }),
+      webhook_endpoints: () => this.webhook(part),
       views: () =>
         this.made('/views', { table_definition_id, view: { name: 'By name', sharing: 'shared', state: {} } }),
       users: () =>
@@ -208,11 +214,20 @@ class World {
   /** A part of the subject, by the name of its parameter. */
   private async partOf(path: string, id: number, name: string): Promise<number> {
     if (name === 'secret_id') return this.made(`/oauth_applications/${id}/secrets`, {});
+    if (name === 'delivery_id') return this.made(`/webhook_endpoints/${id}/test`, {});
     const { table_definition_id, oauth_application_id } = this.ids;
     if (name === 'token_id') return this.made(`/users/${id}/refresh_tokens`, { oauth_application_id });
     const tables = path.replace(/\/\{table_id\}.*/, '').replace('{id}', String(id));
     if (path.endsWith('/changes') || path.endsWith('/apply')) return this.dryRun(tables);
     return this.made(tables, { table_definition_id, pattern: 'incremental' });
+  }
+
+  /** With a delivery where those are read. */
+  private async webhook(part: string | undefined): Promise<number> {
+    const url = 'https://hooks.example.com/almanac';
+    const id = await this.made('/webhook_endpoints', { url, event_types: ['deployment.*'] });
+    if (part === 'deliveries') await this.made(`/webhook_endpoints/${id}/test`, {});
+    return id;
   }
 
   /** An import table whose dry run has ended. */
@@ -299,6 +314,17 @@ class World {
     };
     await this.made('/column_definitions', { table_definition_id: id, column_definition });
     return id;
+  }
+
+  /** The query of an event, which is in the log a moment after its act. */
+  private async loggedEvent(): Promise<Body> {
+    await this.subject('/domains');
+    const query = { type: 'domain.created', limit: 1 };
+    await poll(
+      () => this.api.get<{ data: unknown[] }>(`/events?type=${query.type}&limit=${query.limit}`),
+      ({ data }) => data.length > 0,
+    );
+    return query;
   }
 
   private async sessionOf(api: Api): Promise<number> {
@@ -491,7 +517,7 @@ async function callOAuth(
   return { parameters: {}, ...(body ? { request: body } : {}), answer: await answer.json() };
 }
 
-const secretMembers = /^(client_secret|access_token|refresh_token|token|current_password)$/;
+const secretMembers = /^(client_secret|secret|access_token|refresh_token|token|current_password)$/;
 
 /** What is secret, or an address of this system, as a stand-in. */
 function masked(example: RecordedExample, baseUrl: string): RecordedExample {
