@@ -1,6 +1,7 @@
 // The value of a cell of an operation: added, removed, unchanged, or old over new.
 import { Trans } from '@lingui/react/macro';
 import { type CellFormats, plainText, valueText } from '../cells/cell-text.ts';
+import { showBlanks } from './blanks.ts';
 import styles from './diff.module.css';
 import type { DiffCell, DiffColumn } from './diff-columns.ts';
 import { wordDiff } from './word-diff.ts';
@@ -60,14 +61,26 @@ function Changed({ before, after, column, formats }: ChangedProps) {
         <span className={styles.hidden}>
           <Trans>before:</Trans>{' '}
         </span>
-        <Value value={before} column={column} formats={formats} />
+        <Compared value={before} column={column} formats={formats} />
       </del>
       <ins className={styles.after}>
         <span className={styles.hidden}>
           <Trans>after:</Trans>{' '}
         </span>
-        <Value value={after} column={column} formats={formats} />
+        <Compared value={after} column={column} formats={formats} />
       </ins>
     </span>
   );
+}
+
+/** A value beside another one, which may differ by a blank alone. */
+function Compared(props: ValueProps) {
+  const pieces = typeof props.value === 'string' ? showBlanks(props.value) : [];
+  if (!pieces.some(({ isBlank }) => isBlank)) return <Value {...props} />;
+  return pieces.map(({ text, isBlank }, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text have no other name.
+    <span key={place} className={isBlank ? styles.blank : undefined}>
+      {text}
+    </span>
+  ));
 }
