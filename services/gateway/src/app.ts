@@ -19,11 +19,11 @@ import { findPublicPath } from './steps/find-public-path.ts';
 import { findRoute, isApiPath, isConsoleCall } from './steps/find-route.ts';
 import { forward, forwardAsApi } from './steps/forward.ts';
 import { handleError } from './steps/handle-error.ts';
-import { holdStream } from './steps/hold-stream.ts';
 import { limitAccount, limitNetwork, limitPerson } from './steps/limit-caller.ts';
 import { shedLoad } from './steps/shed-load.ts';
 import { signContext } from './steps/sign-context.ts';
 import { startCall } from './steps/start-call.ts';
+import { holdStream } from './streams/hold-stream.ts';
 
 /** The gateway's Express app. While `isOverloaded`, it answers health checks only. */
 export function createApp(ctx: GatewayContext, isOverloaded: () => boolean): Express {

@@ -9,8 +9,8 @@ import type { AuditRefusal } from './authentication/refusal-audit.ts';
 import type { Sessions } from './authentication/sessions.ts';
 import type { TokenVerifier } from './authentication/token-verifier.ts';
 import type { GatewayConfig } from './config.ts';
-import type { OpenStreams } from './connections/open-streams.ts';
 import type { Upstreams } from './forwarding/upstreams.ts';
+import type { OpenStreams } from './streams/open-streams.ts';
 
 export type GatewayContext = {
   config: GatewayConfig;

@@ -9,15 +9,15 @@ import { createRefusalAudit } from './authentication/refusal-audit.ts';
 import { createRevocations } from './authentication/revocations.ts';
 import { createSessions } from './authentication/sessions.ts';
 import { createSigningKeys } from './authentication/signing-keys.ts';
-import { requireAllowed } from './authentication/stream-token.ts';
 import { createTokenVerifier } from './authentication/token-verifier.ts';
 import { type GatewayConfig, upstreamNames } from './config.ts';
-import { OpenStreams } from './connections/open-streams.ts';
 import type { GatewayContext } from './context.ts';
 import { createOpenApiDocument } from './documents/openapi-document.ts';
 import { closeUpstreams, createUpstreams } from './forwarding/upstreams.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { createGatewayServer } from './server.ts';
+import { OpenStreams } from './streams/open-streams.ts';
+import { requireAllowed } from './streams/stream-token.ts';
 
 export async function createGateway(
   config: GatewayConfig,
