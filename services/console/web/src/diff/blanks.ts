@@ -3,7 +3,7 @@
 
 export type TextPiece = { text: string; isBlank: boolean };
 
-const unseen = /^\s+|\s+$|\s{2,}|[^\S ]/gu;
+const hidden = /^\s+|\s+$|\s{2,}|[^\S ]/gu;
 
 const signs: Record<string, string> = { '\t': '⇥', '\n': '↵', '\r': '↵', ' ': '␣' };
 
@@ -11,7 +11,7 @@ const signs: Record<string, string> = { '\t': '⇥', '\n': '↵', '\r': '↵', '
 export function showBlanks(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let at = 0;
-  for (const { 0: blank, index } of text.matchAll(unseen)) {
+  for (const { 0: blank, index } of text.matchAll(hidden)) {
     if (index > at) pieces.push({ text: text.slice(at, index), isBlank: false });
     pieces.push({ text: [...blank].map((character) => signs[character] ?? '⍽').join(''), isBlank: true });
     at = index + blank.length;
