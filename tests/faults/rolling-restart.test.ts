@@ -8,7 +8,7 @@ import { type EverydayWork, givenEverydayWork } from '../support/everyday-work.t
 
 const rounds = process.env.ROLLING === 'all' ? [0, 1, 0, 1, 0, 1] : [0, 1];
 /** Longer than balancers take to notice it, also on a busy machine. */
-const drainSeconds = 2;
+const drainSeconds = 5;
 
 let fleet: Fleet;
 let work: EverydayWork;

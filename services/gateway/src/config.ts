@@ -78,6 +78,11 @@ export type GatewayConfig = {
   limits: GatewayLimits;
   /** Time limit for a new connection to a service. */
   connectMs: number;
+  /**
+   * How long an idle connection to a service is kept: less than a drain takes. So a service that
+   * stops has none on which a write could be under way, which can't be repeated.
+   */
+  keepMs: number;
 };
 
 /** Reads the environment; throws one error with all problems. */
@@ -132,6 +137,7 @@ export function readConfig(env: Environment): GatewayConfig {
       personMinute: 120,
     },
     connectMs: 3_000,
+    keepMs: 2_000,
   });
 }
 

@@ -45,6 +45,7 @@ export async function createGateway(
     urls: config.upstreams,
     tls: runtime.rpcTls,
     connectMs: config.connectMs,
+    keepMs: config.keepMs,
     maxInFlight: config.limits.serviceRequests,
     defaultHeaders: headers,
     logger,

@@ -346,6 +346,7 @@ export async function givenGateway(
     compression: true,
     trustedHops: 0,
     connectMs: 30_000,
+    keepMs: 2_000,
     identityRpc: identity.rpc,
     billingRpc: billing.rpc,
     ...config,

@@ -6,11 +6,14 @@ import type { PeerCertificate } from 'node:tls';
 import { isCertificateOf, type ServiceTls } from '@almanac/service-kit/tls/service-tls';
 import type { UpstreamName } from '../config.ts';
 
-/** An agent for the service. With `tls` both sides prove their identity by certificate. */
-export function createServiceAgent(name: UpstreamName, tls: ServiceTls | undefined): Agent {
+/**
+ * An agent for the service, which closes connections that were idle for `idleMs`. With `tls` both
+ * sides prove their identity by certificate.
+ */
+export function createServiceAgent(name: UpstreamName, idleMs: number, tls: ServiceTls | undefined): Agent {
   // No limit of connections: `upstreams.ts` limits requests, and nothing would show the agent's
   // queue.
-  return tls ? new ServiceTlsAgent(name, tls) : new Agent({ keepAlive: true });
+  return tls ? new ServiceTlsAgent(name, idleMs, tls) : new Agent({ keepAlive: true, timeout: idleMs });
 }
 
 /** Closes the idle connections. */
@@ -24,9 +27,9 @@ class ServiceTlsAgent extends TlsAgent {
   /** Opened since an authority was last withdrawn; only these are kept alive. */
   private reusable = new WeakSet<Duplex>();
 
-  constructor(service: UpstreamName, tls: ServiceTls) {
+  constructor(service: UpstreamName, idleMs: number, tls: ServiceTls) {
     // No session cache: a resumed session would outlive the authority that signed its certificate.
-    super({ keepAlive: true, maxCachedSessions: 0 });
+    super({ keepAlive: true, timeout: idleMs, maxCachedSessions: 0 });
     this.service = service;
     this.tls = tls;
     tls.onWithdrawal(() => {

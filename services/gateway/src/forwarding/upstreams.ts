@@ -37,6 +37,8 @@ export type UpstreamOptions = {
   tls: ServiceTls | undefined;
   /** Time limit for a new connection. */
   connectMs: number;
+  /** How long an idle connection is kept. */
+  keepMs: number;
   /**
    * Limit of the requests in flight at one service; more are 503, so that a slow service does not
    * exhaust the gateway.
@@ -76,12 +78,12 @@ export function closeUpstreams(upstreams: Upstreams): void {
 }
 
 function createUpstream(name: UpstreamName, options: UpstreamOptions): Upstream {
-  const { urls, connectMs, maxInFlight, defaultHeaders, logger } = options;
+  const { urls, connectMs, keepMs, maxInFlight, defaultHeaders, logger } = options;
   let inFlight = 0;
   const unavailable = (state: 'overloaded' | 'not available') =>
     new ServiceError('unavailable', `The ${name} service is ${state}; retry later.`);
 
-  const agent = createServiceAgent(name, urls[name].startsWith('https:') ? options.tls : undefined);
+  const agent = createServiceAgent(name, keepMs, urls[name].startsWith('https:') ? options.tls : undefined);
   const closeIdleConnections = () => closeIdle(agent);
 
   const warn = (res: Response, err: Error, event: string) =>

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   data = await givenRawService();
-  gateway = await startGateway({ upstreams: { data: data.url, jobs: data.url } });
+  gateway = await startGateway({ upstreams: { data: data.url, jobs: data.url }, keepMs: 600_000 });
   onEnd(data.close);
 });
 
@@ -254,6 +254,14 @@ describe('a kept-alive connection that breaks as it is reused', () => {
       .catch(() => {});
     expect(data.heads).toHaveLength(2);
   });
+});
+
+it('a connection that was idle for a while is closed', async () => {
+  const impatient = await startGateway({ upstreams: { data: data.url }, keepMs: 50 });
+  data.answer = (socket) => void socket.write(answerOf('{}'));
+  expect((await callWith(impatient, token, 'GET', '/api/v1/table_data/1?table_definition_id=1')).status).toBe(200);
+  expect(data.heads).toHaveLength(1);
+  await eventually(() => expect(data.sockets.size).toBe(0));
 });
 
 async function untilStable(read: () => number): Promise<void> {

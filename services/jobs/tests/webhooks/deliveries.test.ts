@@ -246,6 +246,7 @@ describe('a delivery', () => {
     await givenEvent(jobs);
     const waiting = await eventually(async () => {
       const found = (await deliveriesOf(jobs, endpoint)).at(-1);
+      expect(found.status).toBe('pending');
       expect(found.attempts).toBeGreaterThan(0);
       return found;
     });
