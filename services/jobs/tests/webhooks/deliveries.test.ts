@@ -318,12 +318,14 @@ describe('a replay', () => {
        from generate_series(1, 620) n`,
     );
     const { body } = await jobs.call('POST', `${endpoint.path}/replay`, {
-      since: new Date(Date.now() - 5_000).toISOString(),
+      since: new Date(Date.now() - 3_600_000).toISOString(),
     });
     expect(body.events).toBeGreaterThanOrEqual(620);
     await eventually(() => expect(new Set(receiver.ids()).size).toBeGreaterThanOrEqual(620), { withinMs: 60_000 });
     const ofOne = receiver.received.filter(({ event }) => event.resource.id === 7).map(({ event }) => event.id);
-    expect(ofOne).toEqual(ofOne.toSorted((a, b) => a - b));
+    // The replay may begin when some were sent already: each came last in the order of the log.
+    const last = ofOne.filter((id, place) => ofOne.lastIndexOf(id) === place);
+    expect(last).toEqual(last.toSorted((a, b) => a - b));
   });
 });
 
