@@ -167,13 +167,14 @@ describe('an identifier of another account', () => {
 });
 
 /**
- * A new table has no column yet that it could show; people wrote the rows and the requests; the
- * promoted table is not deployed on the target.
+ * A new table has no column yet that it could show; other people than this user wrote the rows and
+ * the requests, and no application did; the promoted table is not deployed on the target.
  */
 const withoutOwn = new Set([
   'POST /table_definitions body table_definition.lookup_display_column_id (column definition)',
   'POST /table_definitions all places at once',
   'GET /table_data/activity query application_id (acting application)',
+  'GET /table_data/activity query user_id (user)',
   'GET /change_requests filter application_id (acting application)',
   'GET /change_requests filter continues_id (change request)',
   'GET /promotions/{id}/rows query table_definition_id (table definition)',

@@ -48,6 +48,10 @@ const bookkeeping: Record<string, true | string[]> = {
   'data.announced_rows': true,
   'data.grid_index': true,
   'data.table_reads': true,
+  // Events and webhooks follow what has happened by message, a moment later.
+  'jobs.account_event': true,
+  'jobs.webhook_delivery': true,
+  'jobs.webhook_endpoint': ['position', 'failing_since'],
   'metadata.deployment_showing': true,
   'metadata.promotion_showing': true,
   'billing.call_lease': true,
