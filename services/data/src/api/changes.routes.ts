@@ -63,7 +63,13 @@ export function changesRoutes(access: TableAccess & { pools: Pools; pages: PageS
           .transform(Number)
           .refine((limit) => limit >= 1 && limit <= maximum, rule('out_of_range', limitRule, { minimum: 1, maximum }))
           .optional()
-          .meta({ type: 'integer', minimum: 1, maximum, default: limits.perPageDefault }),
+          .meta({
+            type: 'integer',
+            minimum: 1,
+            maximum,
+            default: limits.perPageDefault,
+            description: 'Changes a page.',
+          }),
         versions: z
           .enum(feedForms)
           .optional()
