@@ -327,6 +327,7 @@ const tags = Object.entries({
   Permissions: 'The rights of all groups.',
   'OAuth applications': 'Programs that may ask for tokens, and their secrets.',
   Events: 'What happens in the account, page by page or live.',
+  Webhooks: 'Addresses to which events are sent, and the deliveries to each.',
   'Audit log': 'Who did what.',
   OAuth: 'Tokens: RFC 6749 with PKCE (RFC 7636), revocation (RFC 7009), introspection (RFC 7662), metadata (RFC 8414).',
 }).map(([name, description]) => ({ name, description }));
