@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createApi } from '@almanac/api-client/api';
 import { type Application, type Person, signInPerson } from '@almanac/api-client/sign-in';
-import { type DocumentedPaths, recordExamples } from '@almanac/testkit/system/recorded-examples';
+import type { DocumentedPaths } from '@almanac/testkit/system/examples/documented-operation';
+import { recordExamples } from '@almanac/testkit/system/examples/recorded-examples';
 import { startSystem, systemHomeName } from '@almanac/testkit/system/system';
 import { makeDocument } from './openapi/declared-routes.ts';
 

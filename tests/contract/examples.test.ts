@@ -2,7 +2,9 @@
 // except for ids, and gets an answer that its schema describes and that looks like its example.
 
 import { givenAccount } from '@almanac/testkit/system/builders';
-import { type Recording, recordExamples, shapeDifferences, shapeOf } from '@almanac/testkit/system/recorded-examples';
+import { shapeDifferences, shapeOf } from '@almanac/testkit/system/examples/answer-shapes';
+import type { Recording } from '@almanac/testkit/system/examples/documented-operation';
+import { recordExamples } from '@almanac/testkit/system/examples/recorded-examples';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { type ApiDocument, apiPaths, holdingTo, type Operation, readDocument } from './document.ts';
 

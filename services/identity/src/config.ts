@@ -91,26 +91,8 @@ export function readConfig(env: Environment): IdentityConfig {
     }),
     secrets: {
       databaseUrl: readDatabaseUrl(read, 'identity'),
-      keyEncryptionKey: readKey(read),
-      previousKeyEncryptionKey: findPreviousKey(read),
+      keyEncryptionKey: read.key('IDENTITY_KEY_ENCRYPTION_KEY'),
+      previousKeyEncryptionKey: read.optionalKey('IDENTITY_PREVIOUS_KEY_ENCRYPTION_KEY'),
     },
   });
-}
-
-function readKey(read: ConfigReader): Buffer {
-  return toKey(read, 'IDENTITY_KEY_ENCRYPTION_KEY', read.text('IDENTITY_KEY_ENCRYPTION_KEY', keyForm));
-}
-
-function findPreviousKey(read: ConfigReader): Buffer | undefined {
-  const text = read.text('IDENTITY_PREVIOUS_KEY_ENCRYPTION_KEY', keyForm, { default: '' });
-  return text === '' ? undefined : toKey(read, 'IDENTITY_PREVIOUS_KEY_ENCRYPTION_KEY', text);
-}
-
-const keyForm = '32 random bytes in base64url';
-
-function toKey(read: ConfigReader, name: string, text: string | undefined): Buffer {
-  const key = Buffer.from(text ?? '', 'base64url');
-  if (text !== undefined && (key.length !== 32 || !/^[A-Za-z0-9_-]{43}=?$/.test(text)))
-    read.problems.push(`${name} should be ${keyForm}.`);
-  return key;
 }

@@ -77,8 +77,8 @@ export function readConfig(env: Environment): JobsConfig {
   const signingKey = readSigningKey(read, env, objectStoreUrl);
   checkS3Url(read, objectStoreUrl);
   const smtpUrl = readMailUrl(read);
-  const keyEncryptionKey = findKey(read, 'JOBS_KEY_ENCRYPTION_KEY');
-  const previousKeyEncryptionKey = findKey(read, 'JOBS_PREVIOUS_KEY_ENCRYPTION_KEY');
+  const keyEncryptionKey = read.optionalKey('JOBS_KEY_ENCRYPTION_KEY');
+  const previousKeyEncryptionKey = read.optionalKey('JOBS_PREVIOUS_KEY_ENCRYPTION_KEY');
   return read.finish({
     common: readCommonConfig(read, 'jobs'),
     rpcPort: readRpcPort(read, 'jobs'),
@@ -144,14 +144,6 @@ function readSigningKey(read: ConfigReader, env: Environment, storeUrl: string |
   if (!/^[A-Za-z0-9_-]+$/.test(text) || key.length < 32)
     read.problems.push('JOBS_SIGNING_KEY should be 32 or more bytes as base64url.');
   return key;
-}
-
-function findKey(read: ConfigReader, name: string): Buffer | undefined {
-  const what = '32 random bytes in base64url';
-  const text = read.text(name, what, { default: '' });
-  if (text === '') return undefined;
-  if (!/^[A-Za-z0-9_-]{43}=?$/.test(text)) read.problems.push(`${name} should be ${what}.`);
-  return Buffer.from(text, 'base64url');
 }
 
 function readWebhookNetworks(read: ConfigReader): Networks {

@@ -20,6 +20,7 @@ import { consumeClosedAccounts } from './accounts/closed-accounts.ts';
 import { createJobsErasure } from './accounts/erase-account.ts';
 import type { JobsConfig } from './config.ts';
 import type { JobsContext } from './context.ts';
+import { createAppends } from './events/appends.ts';
 import { consumeEvents } from './events/consume-events.ts';
 import { EventStreams } from './events/event-streams.ts';
 import { readLogDelay } from './events/read-events.ts';
@@ -120,7 +121,8 @@ export async function createJobs(
   metrics.gauge('almanac_mails_failed', 'Mails that were given up in the last 90 days.', () =>
     countMails(context, 'failed'),
   );
-  const dispatcher = createDispatcher(context, { secrets, reach, sendMs: config.webhooks.sendMs });
+  const appends = createAppends(pool, logger);
+  const dispatcher = createDispatcher(context, { appends, secrets, reach, sendMs: config.webhooks.sendMs });
   metrics.gauges(
     'almanac_webhook_attempts',
     'Messages sent since the start, by what became of them.',
@@ -131,7 +133,7 @@ export async function createJobs(
     readOldestWait(pool),
   );
   const rpc = createJobsRpc(context, runtime, config.rpcPort);
-  const streams = new EventStreams(context, config.eventStreams);
+  const streams = new EventStreams(context, config.eventStreams, appends);
   metrics.gauge(
     'almanac_event_log_delay_seconds',
     'The longest time from an event to its place in the log, of the last five minutes; 0 without one.',
@@ -155,6 +157,7 @@ export async function createJobs(
       stop: () => Promise.all(workers.map((worker) => worker.stop())),
     },
     { name: 'webhook secrets', start: async () => previousKeyEncryptionKey && resealSecrets(pool, secrets) },
+    appends,
     dispatcher,
     createSweeper(context),
     createJobsErasure(context, bus),

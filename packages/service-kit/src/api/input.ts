@@ -15,12 +15,16 @@ export const idSchema = z
   .transform((id) => Math.min(id, limits.int4))
   .meta({ type: 'integer', minimum: 1 });
 
-/** An id in a path or a query, where it is text. */
-export const idTextSchema = z
+/** A bigint id in a path or a query, where it is text. */
+export const bigIdTextSchema = z
   .string()
   .regex(/^\d{1,15}$/, 'must be a positive integer')
   .transform(Number)
   .refine((id) => id > 0, rule('wrong_format', 'must be a positive integer'))
+  .meta({ type: 'integer', minimum: 1 });
+
+/** An id in a path or a query. */
+export const idTextSchema = bigIdTextSchema
   .transform((id) => Math.min(id, limits.int4))
   .meta({ type: 'integer', minimum: 1 });
 

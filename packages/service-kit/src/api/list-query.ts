@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { Place, Problem, ProblemCode } from '../problems.ts';
+import { type Place, type Problem, type ProblemCode, rule } from '../problems.ts';
 import { readInstant } from '../text/instants.ts';
 
 export const operators = [
@@ -75,6 +75,18 @@ export const listParameters = {
         '`field:operator:value`, repeatable (all must hold); a bare word searches the name. Operators: eq, not_eq, contains, not_contains, starts_with, ends_with, gt, gte, lt, lte, in (values separated by `|`), null, not_null (docs/how-to/filter-lists.md).',
     }),
 };
+
+/** The `limit` of a page of a feed, which goes on by its cursor: from 1 to `maximum`. */
+export function pageLimit(maximum: number, description: string) {
+  const range = `must be from 1 to ${maximum}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, range)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= maximum, rule('out_of_range', range, { minimum: 1, maximum }))
+    .optional()
+    .meta({ type: 'integer', minimum: 1, maximum, default: limits.perPageDefault, description });
+}
 
 type RawListQuery = { page?: number; per_page?: number; sort?: string; q?: string | string[] };
 

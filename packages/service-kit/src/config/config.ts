@@ -41,6 +41,18 @@ export class ConfigReader {
     return this.take(name, what, options, (text) => text);
   }
 
+  /** The 32 bytes of a key that encrypts. */
+  key(name: string): Buffer {
+    return this.take(name, '32 random bytes in base64url', {}, (text) =>
+      /^[A-Za-z0-9_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64url') : undefined,
+    );
+  }
+
+  /** Such a key, where it may be unset. */
+  optionalKey(name: string): Buffer | undefined {
+    return this.env[name] ? this.key(name) : undefined;
+  }
+
   integer(name: string, what: string, options: Fallback<number> & { min?: number; max?: number } = {}): number {
     const { min = 0, max = Number.MAX_SAFE_INTEGER } = options;
     return this.take(name, `${what} (a whole number from ${min} to ${max})`, options, (text) => {

@@ -1,9 +1,9 @@
 // The route of the change feed of a table.
+import { pageLimit } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
 import { exactNumbersHeader, exactNumbersQuery, readExactNumbers } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
-import { rule } from '@almanac/service-kit/problems';
 import { readTableReference, tableInQuery } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import { listChanges } from '../changes/change-feed.ts';
@@ -34,9 +34,6 @@ const changeSchema = z
   })
   .meta({ id: 'Change' });
 
-const limitRule = `must be from 1 to ${limits.changesPerPage}`;
-const maximum = limits.changesPerPage;
-
 /** The route. */
 export function changesRoutes(access: TableAccess & { pools: Pools; pages: PageState }): Route[] {
   return [
@@ -57,19 +54,7 @@ export function changesRoutes(access: TableAccess & { pools: Pools; pages: PageS
           .string()
           .optional()
           .meta({ description: 'The `cursor` of the page before, or the `next_high_water_mark` of an export.' }),
-        limit: z
-          .string()
-          .regex(/^\d{1,9}$/, limitRule)
-          .transform(Number)
-          .refine((limit) => limit >= 1 && limit <= maximum, rule('out_of_range', limitRule, { minimum: 1, maximum }))
-          .optional()
-          .meta({
-            type: 'integer',
-            minimum: 1,
-            maximum,
-            default: limits.perPageDefault,
-            description: 'Changes a page.',
-          }),
+        limit: pageLimit(limits.changesPerPage, 'Changes a page.'),
         versions: z
           .enum(feedForms)
           .optional()

@@ -3,10 +3,9 @@
 import { InterruptibleSleep } from '@almanac/service-kit/interruptible-sleep';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql } from '@almanac/service-kit/postgres/database';
-import { DatabaseListener } from '@almanac/service-kit/postgres/listener';
 import type pg from 'pg';
 import type { AccountEvent } from './account-event.ts';
-import { eventsChannel } from './append-events.ts';
+import type { Appends } from './appends.ts';
 import { readEvents } from './read-events.ts';
 
 const pageSize = 200;
@@ -25,35 +24,22 @@ type Channel = { cursor: number; followers: Set<Follower> };
 export class EventHub {
   private readonly pool: pg.Pool;
   private readonly logger: Logger;
-  private readonly listener: DatabaseListener;
   private readonly channels = new Map<number, Channel>();
   private readonly woken = new Set<number>();
   private readonly pause = new InterruptibleSleep();
   private reading: Promise<void> | undefined;
   private stopping = false;
 
-  constructor(pool: pg.Pool, logger: Logger) {
+  constructor(pool: pg.Pool, logger: Logger, appends: Appends) {
     this.pool = pool;
     this.logger = logger;
-    const { connectionString = '', application_name = '' } = pool.options;
-    this.listener = new DatabaseListener({
-      url: connectionString,
-      name: `${application_name}-events`,
-      channel: eventsChannel,
-      logger,
-      onNotify: (payload) => this.wake(Number(payload)),
-      onConnected: () => this.wakeAll(),
-    });
-  }
-
-  start(): void {
-    this.listener.start();
+    appends.subscribe({ onAppend: (accountId) => this.wake(accountId), onConnected: () => this.wakeAll() });
   }
 
   async stop(): Promise<void> {
     this.stopping = true;
     this.pause.end();
-    await Promise.all([this.reading, this.listener.stop()]);
+    await this.reading;
   }
 
   /**

@@ -6,6 +6,7 @@ import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { JobsConfig } from '../config.ts';
 import type { JobsContext } from '../context.ts';
 import type { TypeFilter } from './account-event.ts';
+import type { Appends } from './appends.ts';
 import { readAudience } from './audience.ts';
 import { EventHub } from './event-hub.ts';
 import { EventStream } from './event-stream.ts';
@@ -23,10 +24,10 @@ export class EventStreams {
   private timer: NodeJS.Timeout | undefined;
   private stopping = false;
 
-  constructor(ctx: JobsContext, options: JobsConfig['eventStreams']) {
+  constructor(ctx: JobsContext, options: JobsConfig['eventStreams'], appends: Appends) {
     this.ctx = ctx;
     this.options = options;
-    this.hub = new EventHub(ctx.pool, ctx.logger);
+    this.hub = new EventHub(ctx.pool, ctx.logger, appends);
   }
 
   /** The number of open streams. */
@@ -35,7 +36,6 @@ export class EventStreams {
   }
 
   async start(): Promise<void> {
-    this.hub.start();
     this.timer = setInterval(() => this.beat(), this.options.heartbeatMs);
   }
 

@@ -1,9 +1,9 @@
 // The REST edge of the log of events: pages, and the live stream.
 import type { IncomingMessage } from 'node:http';
+import { pageLimit } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { ServiceError, shorten } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -12,8 +12,6 @@ import { listEvents } from './events.ts';
 const tag = 'Events';
 const typePattern = /^([a-z_]+\.)*([a-z_]+|\*)$/;
 const maximumTypes = 50;
-const maximum = limits.perPageMaximum;
-const limitRule = `must be from 1 to ${maximum}`;
 
 const idSchema = z
   .string()
@@ -83,18 +81,7 @@ export function eventRoutes(ctx: JobsContext, streams: EventStreams): Route[] {
           description: 'The last event that the caller has. Left out: from the oldest that is kept.',
         }),
         ...filter,
-        limit: z
-          .string()
-          .regex(/^\d{1,9}$/, limitRule)
-          .transform(Number)
-          .refine((limit) => limit >= 1 && limit <= maximum, rule('out_of_range', limitRule, { minimum: 1, maximum }))
-          .optional()
-          .meta({
-            type: 'integer',
-            minimum: 1,
-            maximum,
-            description: `Events a page; ${limits.perPageDefault} when it is left out.`,
-          }),
+        limit: pageLimit(limits.perPageMaximum, 'Events a page.'),
       },
       response: z
         .object({

@@ -14,6 +14,15 @@ export type EventPage = {
   hasMore: boolean;
 };
 
+/** An event of the log (`row`) as the API shows it, in SQL. `more`: members after the type. */
+export const eventJsonSql = (row: string, more = ''): string => `json_build_object('id', ${row}.id, 'type', ${row}.type,
+  ${more} 'time', ${eventTimeSql(row)}, 'actor', ${row}.actor, 'resource', ${row}.resource,
+  'api_version', ${row}.api_version, 'data', ${row}.data)`;
+
+/** The time of an event as JSON has it. */
+export const eventTimeSql = (row: string): string =>
+  `to_char(${row}.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
 type Reading = { after: number; types?: TypeFilter; limit: number };
 
 /**
@@ -32,10 +41,7 @@ export async function readEvents(db: Sql, accountId: number, reading: Reading): 
        order by id limit $7::int
      )
      select (select count(*) from scanned)::int as scanned, (select max(id) from scanned) as scanned_to,
-       (select coalesce(json_agg(json_build_object('id', e.id, 'type', e.type, 'time',
-          to_char(e.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-          'actor', e.actor, 'resource', e.resource, 'api_version', e.api_version, 'data', e.data) order by e.id), '[]')
-        from account_event e where e.id in (select id from page)) as events`,
+       (select coalesce(json_agg(${eventJsonSql('e')} order by e.id), '[]') from account_event e where e.id in (select id from page)) as events`,
     [accountId, after, types.length === 0 ? limit + 1 : scanned, types.length === 0, exact, prefixes, limit + 1],
   );
   const [read] = rows as [{ scanned: number; scanned_to: unknown; events: AccountEvent[] }];

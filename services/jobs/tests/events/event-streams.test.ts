@@ -1,6 +1,7 @@
 // Streams of events: what happens arrives as it happens, once and in order, and a reader that
 // reconnects goes on where it was.
 import { eventually } from '@almanac/testkit/eventually';
+import { createAppends } from '../../src/events/appends.ts';
 import { EventHub } from '../../src/events/event-hub.ts';
 import { givenJobs, type Jobs } from '../given.ts';
 import { follow, type Reader } from './follow.ts';
@@ -142,11 +143,13 @@ describe('opening a stream', () => {
 });
 
 it('takes no stream that has not read what the others were given', async () => {
-  const hub = new EventHub(jobs.context.pool, jobs.context.logger);
+  const { pool, logger } = jobs.context;
+  const appends = createAppends(pool, logger);
+  const hub = new EventHub(pool, logger, appends);
   const given: number[] = [];
   const first = { accountId: 1, offer: (_events: unknown, cursor: number) => void given.push(cursor) };
   const start = await endOfLog(jobs);
-  hub.start();
+  await appends.start();
   try {
     expect(hub.join(first, start)).toBe(true);
     await append(jobs, 'rows.changed');
@@ -156,6 +159,7 @@ it('takes no stream that has not read what the others were given', async () => {
     expect([hub.join(late, start), hub.join(late, end)]).toEqual([false, true]);
   } finally {
     await hub.stop();
+    await appends.stop();
   }
 });
 

@@ -1,9 +1,9 @@
 import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Notice } from '../parts/blocks/notice.tsx';
 import { Page } from '../parts/page.tsx';
 import { EmptyState } from '../parts/states.tsx';
-import styles from './admin.module.css';
 import { explanationQuery } from './queries.ts';
 import { useIsAdministrator } from './use-is-administrator.ts';
 
@@ -13,9 +13,9 @@ const administration = { action: 'admin', resource_type: 'account' } as const;
 export function WhoAdministers({ what }: { what: ReactNode }) {
   if (useIsAdministrator() !== false) return null;
   return (
-    <p className={styles.notice}>
+    <Notice>
       {what} <Administrators />
-    </p>
+    </Notice>
   );
 }
 

@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
 import { useTitle } from '../parts/page.tsx';
 import { Person } from '../parts/person.tsx';
+import reviewStyles from '../parts/review/review.module.css';
 import { Time } from '../parts/time.tsx';
 import { StatusPill } from './change-line.tsx';
 import type { Change } from './change-queries.ts';
@@ -13,12 +14,12 @@ type ChangeHeadProps = { title: string; change: Change /** Where it happens. */;
 export function ChangeHead({ title, change, place }: ChangeHeadProps) {
   useTitle(title);
   return (
-    <header className={styles.head}>
-      <div className={styles.title}>
+    <header className={reviewStyles.head}>
+      <div className={reviewStyles.title}>
         <h1>{title}</h1>
         <StatusPill status={change.status} />
       </div>
-      <p className={styles.facts}>
+      <p className={reviewStyles.facts}>
         <span>{place}</span>
         <span>
           <Trans>
@@ -31,7 +32,7 @@ export function ChangeHead({ title, change, place }: ChangeHeadProps) {
           </Trans>
         </span>
       </p>
-      {change.comment && <p className={styles.comment}>{change.comment}</p>}
+      {change.comment && <p className={reviewStyles.text}>{change.comment}</p>}
       {change.error && (
         <p className={styles.failure} role="alert">
           {change.error}

@@ -1,5 +1,6 @@
 // The steps that were taken with a promotion or deployment, and what was said at each.
 import { Trans } from '@lingui/react/macro';
+import pageStyles from '../parts/page.module.css';
 import { Person } from '../parts/person.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Change } from './change-queries.ts';
@@ -19,7 +20,7 @@ export function ChangeStory({ actions }: Pick<Change, 'actions'>) {
       <ol>
         {actions.map(({ action, at, user, comment }) => (
           <li key={`${at} ${action}`}>
-            <p className={styles.quiet}>
+            <p className={pageStyles.quiet}>
               <strong>{words.step[action] ?? action}</strong> ·{' '}
               {!ofService.has(action) && (
                 <>

@@ -1,11 +1,11 @@
 import { Trans } from '@lingui/react/macro';
 import { Button } from '../parts/button.tsx';
-import styles from './changes.module.css';
+import reviewStyles from '../parts/review/review.module.css';
 
 /** Says that what is shown is not what the person opened. */
 export function Outdated({ onLook }: { onLook: () => void }) {
   return (
-    <div className={`${styles.notice} ${styles.outdated}`} role="alert">
+    <div className={`${reviewStyles.notice} ${reviewStyles.outdated}`} role="alert">
       <p>
         <Trans>Something of it has changed since you opened it. This is how it is now.</Trans>
       </p>

@@ -7,6 +7,7 @@ import type { Table } from '../api/queries.ts';
 import { AttributeChanges } from '../changes/structure/attribute-changes.tsx';
 import { ColumnChanges } from '../changes/structure/column-changes.tsx';
 import type { ChangeKind } from '../diff/change-kinds.ts';
+import reviewStyles from '../parts/review/review.module.css';
 import { EmptyState } from '../parts/states.tsx';
 import styles from './compare.module.css';
 import type { CompareView, Side } from './compare-view.ts';
@@ -38,11 +39,11 @@ export function Comparison({ left, right, leftTables, rightTables, view, onKind 
       </EmptyState>
     );
   return (
-    <div className={styles.layout}>
-      <nav className={styles.tables} aria-label={t`Tables`}>
+    <div className={reviewStyles.layout}>
+      <nav className={reviewStyles.tables} aria-label={t`Tables`}>
         <ul>
           {tables.map((one) => (
-            <li key={one.key}>
+            <li key={one.key} data-chosen={one === table || undefined}>
               <TableLink
                 table={one}
                 left={left}
@@ -84,7 +85,7 @@ function TableLink({ table, left, right, isChosen, isCounted }: TableLinkProps) 
       aria-current={isChosen ? 'true' : undefined}
     >
       <span>{table.name}</span>
-      <span className={styles.quiet}>
+      <span className={reviewStyles.count}>
         {!isOfOneBranch && wordOf(table.diff)}
         {table.left && table.right && (
           <>
@@ -141,7 +142,7 @@ function Structure({ diff }: { diff: ComparedTable['diff'] }) {
         <Trans>Structure</Trans>
       </h3>
       {diff.change === 'unchanged' ? (
-        <p className={styles.quiet}>
+        <p className={reviewStyles.count}>
           <Trans>The structures are the same, as they are deployed.</Trans>
         </p>
       ) : (

@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
 import type { Branch } from '../api/queries.ts';
+import reviewStyles from '../parts/review/review.module.css';
 import styles from './compare.module.css';
 import type { Side } from './compare-view.ts';
 
@@ -41,7 +42,7 @@ export function SideFields({ name, side, branches, onChange }: SideFieldsProps) 
         />
       </label>
       {side.asOf === undefined && (
-        <span className={styles.quiet}>
+        <span className={reviewStyles.count}>
           <Trans>now</Trans>
         </span>
       )}

@@ -1,10 +1,12 @@
 // The value of a cell of an operation: added, removed, unchanged, or old over new.
 import { Trans } from '@lingui/react/macro';
-import { type CellFormats, plainText, valueText } from '../cells/cell-text.ts';
-import { showBlanks } from './blanks.ts';
+import { type CellFormats, isNumeric, plainText, valueText } from '../cells/cell-text.ts';
+import pageStyles from '../parts/page.module.css';
+import { BeforeAfter } from './before-after.tsx';
 import styles from './diff.module.css';
 import type { DiffCell, DiffColumn } from './diff-columns.ts';
-import { wordDiff } from './word-diff.ts';
+import { showBlanks } from './text/blanks.ts';
+import { wordDiff } from './text/word-diff.ts';
 
 type ValueProps = { value: unknown; column: DiffColumn['column']; formats: CellFormats };
 
@@ -17,7 +19,7 @@ export function Value({ value, column, formats }: ValueProps) {
       <span aria-hidden className={styles.none}>
         {value === '' ? '""' : '∅'}
       </span>
-      <span className={styles.hidden}>
+      <span className={pageStyles.hidden}>
         <Trans>no value</Trans>
       </span>
     </>
@@ -33,6 +35,16 @@ export function CellValue({ cell, column, formats }: CellValueProps) {
   const value = <Value value={cell.value} column={column} formats={formats} />;
   if (cell.kind === 'removed') return <del className={styles.removed}>{value}</del>;
   return cell.kind === 'added' ? <ins className={styles.fresh}>{value}</ins> : value;
+}
+
+/** The value in a column of a table: of a width, and numbers to the right. */
+export function ColumnValue(props: CellValueProps) {
+  const { column } = props;
+  return (
+    <div className={`${styles.value} ${column && isNumeric(column) ? styles.numeric : ''}`}>
+      <CellValue {...props} />
+    </div>
+  );
 }
 
 type ChangedProps = { before: unknown; after: unknown; column: DiffColumn['column']; formats: CellFormats };
@@ -57,18 +69,10 @@ function Changed({ before, after, column, formats }: ChangedProps) {
     );
   return (
     <span className={styles.change}>
-      <del className={styles.before}>
-        <span className={styles.hidden}>
-          <Trans>before:</Trans>{' '}
-        </span>
-        <Compared value={before} column={column} formats={formats} />
-      </del>
-      <ins className={styles.after}>
-        <span className={styles.hidden}>
-          <Trans>after:</Trans>{' '}
-        </span>
-        <Compared value={after} column={column} formats={formats} />
-      </ins>
+      <BeforeAfter
+        before={<Compared value={before} column={column} formats={formats} />}
+        after={<Compared value={after} column={column} formats={formats} />}
+      />
     </span>
   );
 }

@@ -5,11 +5,12 @@ import type { Column } from '../api/queries.ts';
 import { cellFormats, isNumeric } from '../cells/cell-text.ts';
 import { localeOf } from '../language/language.ts';
 import { ChangeSign } from '../parts/change-sign.tsx';
-import { CellValue } from './cell-value.tsx';
+import { ColumnValue } from './cell-value.tsx';
 import { type ChangeKind, operationOf } from './change-kinds.ts';
 import { useChangeWords } from './change-words.ts';
-import { type DiffColumn, diffCell, diffColumns, type Shown } from './diff-columns.ts';
+import { diffCell, diffColumns, type Shown } from './diff-columns.ts';
 import styles from './diff-rows.module.css';
+import { More } from './more.tsx';
 
 /** What changed in a row. `mark` says more below its kind, such as that it has a conflict. */
 export type ChangedRow = Omit<Shown, 'kind' | 'problems'> & { id: string; kind: ChangeKind; mark?: ReactNode };
@@ -20,25 +21,17 @@ type DiffRowsProps = {
   columns: readonly Column[];
   /** The column that says what a row is called. */
   labelId: number | null;
-  /** Below the rows. */
-  end?: ReactNode;
+  /** How many there are, of which these are the first windows. */
+  total: number;
+  windows: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
 };
 
-export function DiffRows({ label, rows, columns, labelId, end }: DiffRowsProps) {
+export function DiffRows({ label, rows, columns, labelId, total, windows }: DiffRowsProps) {
   const { i18n } = useLingui();
   const formats = useMemo(() => cellFormats(localeOf(i18n.locale)), [i18n.locale]);
   const words = useChangeWords();
   const changes = useMemo(() => rows.map(asOperation), [rows]);
   const { keys, changed } = useMemo(() => diffColumns(changes, columns, labelId), [changes, columns, labelId]);
-  const cellsOf = (row: ChangedRow, { name, column }: DiffColumn) => {
-    const cell = diffCell(asOperation(row), name);
-    const value = (
-      <div className={`${styles.value} ${column && isNumeric(column) ? styles.numeric : ''}`}>
-        <CellValue cell={cell} column={column} formats={formats} />
-      </div>
-    );
-    return { className: styles[cell.kind], value };
-  };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
     <section className={styles.wrapper} aria-label={label} tabIndex={0}>
@@ -63,19 +56,19 @@ export function DiffRows({ label, rows, columns, labelId, end }: DiffRowsProps) 
                 {words[row.kind]}
                 {row.mark}
               </td>
-              {keys.map((column) => {
-                const { className, value } = cellsOf(row, column);
+              {keys.map(({ name, column }) => {
+                const cell = diffCell(asOperation(row), name);
                 return (
-                  <th key={column.name} scope="row" className={`${styles.key} ${className}`}>
-                    {value}
+                  <th key={name} scope="row" className={`${styles.key} ${styles[cell.kind]}`}>
+                    <ColumnValue cell={cell} column={column} formats={formats} />
                   </th>
                 );
               })}
-              {changed.map((column) => {
-                const { className, value } = cellsOf(row, column);
+              {changed.map(({ name, column }) => {
+                const cell = diffCell(asOperation(row), name);
                 return (
-                  <td key={column.name} className={className}>
-                    {value}
+                  <td key={name} className={styles[cell.kind]}>
+                    <ColumnValue cell={cell} column={column} formats={formats} />
                   </td>
                 );
               })}
@@ -83,7 +76,14 @@ export function DiffRows({ label, rows, columns, labelId, end }: DiffRowsProps) 
           ))}
         </tbody>
       </table>
-      {end}
+      {windows.hasNextPage && (
+        <More
+          shown={rows.length}
+          total={total}
+          isPending={windows.isFetchingNextPage}
+          onMore={() => void windows.fetchNextPage()}
+        />
+      )}
     </section>
   );
 }

@@ -1,10 +1,10 @@
 import { Trans } from '@lingui/react/macro';
 import { Link } from '@tanstack/react-router';
-import styles from '../admin/admin.module.css';
 import { rights as allRights } from '../admin/rights/rights.ts';
 import { usePlaces } from '../admin/rights/use-places.ts';
 import { useRightWords } from '../admin/rights/use-right-words.ts';
 import type { Schemas } from '../api/client.ts';
+import { Fact, Facts } from '../parts/blocks/facts.tsx';
 
 /** The groups one is in, and the rights that they give. */
 export function OwnAccess({ me: { user_groups, rights } }: { me: Schemas['Me'] }) {
@@ -14,11 +14,8 @@ export function OwnAccess({ me: { user_groups, rights } }: { me: Schemas['Me'] }
     return everywhere || domain_ids.length + branch_ids.length + table_definition_ids.length > 0;
   });
   return (
-    <dl className={styles.facts}>
-      <dt>
-        <Trans>Your groups</Trans>
-      </dt>
-      <dd>
+    <Facts>
+      <Fact name={<Trans>Your groups</Trans>}>
         {user_groups.length > 0 ? (
           user_groups.map(({ id, name }) => (
             <p key={id}>
@@ -30,7 +27,7 @@ export function OwnAccess({ me: { user_groups, rights } }: { me: Schemas['Me'] }
         ) : (
           <Trans>none yet: ask an administrator</Trans>
         )}
-      </dd>
+      </Fact>
       {given.map((right) => (
         <div key={right} style={{ display: 'contents' }}>
           <dt title={words[right].help}>{words[right].name}</dt>
@@ -39,7 +36,7 @@ export function OwnAccess({ me: { user_groups, rights } }: { me: Schemas['Me'] }
           </dd>
         </div>
       ))}
-    </dl>
+    </Facts>
   );
 }
 

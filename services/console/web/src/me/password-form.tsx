@@ -4,7 +4,7 @@ import { client, signIn } from '../api/client.ts';
 import { useAct } from '../api/use-act.ts';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/form/fields.tsx';
-import { Form } from '../parts/form/form.tsx';
+import { FormDialog } from '../parts/form/form-dialog.tsx';
 import { ModalDialog } from '../parts/modal-dialog.tsx';
 import styles from './me.module.css';
 
@@ -26,32 +26,29 @@ export function PasswordForm() {
         <Trans>Change password…</Trans>
       </Button>
       {isOpen && !save.isSuccess && (
-        <ModalDialog label={t`Change your password`} onClose={() => setIsOpen(false)}>
-          <Form
-            error={save.error}
-            isPending={save.isPending}
-            submit={<Trans>Change password and sign in again</Trans>}
-            onCancel={() => setIsOpen(false)}
-            onSubmit={save.mutate}
-          >
-            <TextField
-              name="current_password"
-              type="password"
-              label={<Trans>Current password</Trans>}
-              autoComplete="current-password"
-              autoFocus
-              isRequired
-            />
-            <TextField
-              name="new_password"
-              type="password"
-              label={<Trans>New password</Trans>}
-              help={<Trans>Of 12 to 200 characters.</Trans>}
-              autoComplete="new-password"
-              isRequired
-            />
-          </Form>
-        </ModalDialog>
+        <FormDialog
+          label={t`Change your password`}
+          submit={<Trans>Change password and sign in again</Trans>}
+          act={save}
+          onClose={() => setIsOpen(false)}
+        >
+          <TextField
+            name="current_password"
+            type="password"
+            label={<Trans>Current password</Trans>}
+            autoComplete="current-password"
+            autoFocus
+            isRequired
+          />
+          <TextField
+            name="new_password"
+            type="password"
+            label={<Trans>New password</Trans>}
+            help={<Trans>Of 12 to 200 characters.</Trans>}
+            autoComplete="new-password"
+            isRequired
+          />
+        </FormDialog>
       )}
       {save.isSuccess && (
         <ModalDialog label={t`Your password is changed`} onClose={signIn} isKept>

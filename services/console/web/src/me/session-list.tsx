@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { client, type Schemas, signIn } from '../api/client.ts';
 import { all } from '../api/queries.ts';
 import { useAct } from '../api/use-act.ts';
+import { LineList } from '../parts/blocks/line-list.tsx';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/form/confirm-dialog.tsx';
 import { Refusal } from '../parts/form/form.tsx';
@@ -42,13 +43,7 @@ export function SessionList() {
   if (!sessions) return <Skeleton lines={3} />;
   return (
     <>
-      <ul className={pageStyles.list}>
-        {sessions.map((session) => (
-          <li key={session.id}>
-            <SessionLine session={session} />
-          </li>
-        ))}
-      </ul>
+      <LineList items={sessions}>{(session) => <SessionLine session={session} />}</LineList>
       {sessions.length > 1 && (
         <p className={styles.below}>
           <Button onPress={() => setIsEndingAll(true)}>

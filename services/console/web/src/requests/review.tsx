@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { Button } from '../parts/button.tsx';
+import reviewStyles from '../parts/review/review.module.css';
 import { EmptyState } from '../parts/states.tsx';
 import { useDecisions } from './decisions/use-decisions.ts';
 import { Applied } from './head/applied.tsx';
@@ -41,7 +42,7 @@ export function Review({ request }: { request: ChangeRequest }) {
   const mayReview = can.includes('request_changes');
   const may: May = status === 'requested' && mayReview ? 'decide' : can.includes('send_request') ? 'edit' : undefined;
   return (
-    <div className={styles.review}>
+    <div className={reviewStyles.page}>
       <Head request={request} />
       {!ended.includes(status) && tables.length > 0 && (
         <Rehearsal request={request} isAutomatic={mayReview || can.includes('apply')} />
@@ -50,7 +51,7 @@ export function Review({ request }: { request: ChangeRequest }) {
       <Applied request={request} />
       {seen.isOutdated && <Outdated onLook={seen.lookAgain} />}
       {table ? (
-        <div className={styles.layout}>
+        <div className={`${reviewStyles.layout} ${styles.layout}`}>
           <TableChoice
             requestId={id}
             tables={tables}
@@ -87,7 +88,7 @@ export function Review({ request }: { request: ChangeRequest }) {
 
 function Outdated({ onLook }: { onLook: () => void }) {
   return (
-    <div className={styles.outdated} role="alert">
+    <div className={`${reviewStyles.notice} ${reviewStyles.outdated}`} role="alert">
       <p>
         <Trans>The request, or a row that it changes, has changed since you looked. What you see is how it was.</Trans>
       </p>

@@ -1,5 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { Link } from '@tanstack/react-router';
+import pageStyles from '../parts/page.module.css';
+import reviewStyles from '../parts/review/review.module.css';
 import type { ChangeRequest } from './queries.ts';
 import { countsOf } from './request-counts.ts';
 import styles from './review.module.css';
@@ -19,8 +21,8 @@ export function TableChoice({ requestId, tables, chosen, viewed, onViewed }: Tab
   const { t } = useLingui();
   const seen = tables.filter(({ id }) => viewed.includes(id)).length;
   return (
-    <nav className={styles.tables} aria-label={t`Tables of the request`}>
-      <p className={styles.quiet}>
+    <nav className={`${reviewStyles.tables} ${styles.tables}`} aria-label={t`Tables of the request`}>
+      <p className={reviewStyles.count}>
         <Trans>
           {seen} of {tables.length} viewed
         </Trans>
@@ -38,10 +40,10 @@ export function TableChoice({ requestId, tables, chosen, viewed, onViewed }: Tab
               aria-current={table.id === chosen ? 'true' : undefined}
             >
               <span>{table.name}</span>
-              <span className={styles.quiet}>
+              <span className={reviewStyles.count}>
                 {countsOf(table)}
                 {table.with_problems > 0 && (
-                  <span className={styles.bad}>
+                  <span className={pageStyles.bad}>
                     {' · '}
                     <Plural value={table.with_problems} one="# problem or conflict" other="# problems or conflicts" />
                   </span>

@@ -2,12 +2,10 @@
 // Events of the log wake it, and so does the time at which the next attempt is due.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InterruptibleSleep } from '@almanac/service-kit/interruptible-sleep';
-import { DatabaseListener } from '@almanac/service-kit/postgres/listener';
 import type { Part } from '@almanac/service-kit/process/part';
 import type { JobsContext } from '../../context.ts';
-import { eventsChannel } from '../../events/append-events.ts';
-import type { WebhookSecrets } from '../secrets/webhook-secrets.ts';
-import { signedHeaders } from '../secrets/webhook-secrets.ts';
+import type { Appends } from '../../events/appends.ts';
+import { signedHeaders, type WebhookSecrets } from '../secrets/webhook-secrets.ts';
 import type { Reach } from '../sending/endpoint-url.ts';
 import { type Outcome, sendingBounds, sendMessage } from '../sending/send-message.ts';
 import { fanOut } from './fan-out.ts';
@@ -24,10 +22,10 @@ const lookAgainMs = 1_000;
 const graceMs = 5_000;
 
 type DispatcherContext = Pick<JobsContext, 'pool' | 'logger' | 'work'>;
-type Options = { secrets: WebhookSecrets; reach: Reach; sendMs: number };
+type Options = { appends: Appends; secrets: WebhookSecrets; reach: Reach; sendMs: number };
 
 export type Dispatcher = Part & {
-  wake(): void /** Attempts since the start, by what became of them. */;
+  /** Attempts since the start, by what became of them. */
   results: Record<AttemptResult, number>;
 };
 
@@ -45,15 +43,7 @@ export function createDispatcher(ctx: DispatcherContext, options: Options): Disp
     looksAgain = true;
     idle.end();
   };
-  const { connectionString = '' } = pool.options;
-  const listener = new DatabaseListener({
-    url: connectionString,
-    name: 'almanac-jobs-webhooks',
-    channel: eventsChannel,
-    logger,
-    onNotify: wake,
-    onConnected: wake,
-  });
+  options.appends.subscribe({ onAppend: wake, onConnected: wake });
   let running: Promise<void> | undefined;
   let isEnding = false;
   let renewal: NodeJS.Timeout | undefined;
@@ -117,17 +107,15 @@ export function createDispatcher(ctx: DispatcherContext, options: Options): Disp
 
   return {
     name: 'webhooks',
-    wake,
     results,
     start: async () => {
-      listener.start();
       renewal = setInterval(renew, work.leaseMs / 4);
       running ??= run();
     },
     stop: async () => {
       isEnding = true;
       wake();
-      await Promise.all([running, listener.stop()]);
+      await running;
       await Promise.race([Promise.all(sending.values()), sleep(graceMs, undefined, { ref: false })]);
       stopping.abort();
       await Promise.all(sending.values());

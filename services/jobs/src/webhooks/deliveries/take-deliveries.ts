@@ -2,6 +2,7 @@
 // statements, so instances can share the table and may fail at any point.
 import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
+import { eventJsonSql, eventTimeSql } from '../../events/read-events.ts';
 import { triedForDays } from './retry-times.ts';
 
 /** A delivery that this process has taken, with all that sending needs. */
@@ -32,7 +33,8 @@ export type TakingLimits = {
 /** How many may be taken, and how many more of accounts to which nothing is being sent. */
 export type Capacity = { free: number; spare: number };
 
-const time = `to_char(v.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+// Standard Webhooks has the time under its own name, too.
+const messageSql = eventJsonSql('v', `'timestamp', ${eventTimeSql('v')},`);
 
 /**
  * Takes deliveries that are due. Of one endpoint and one table only the oldest may be sent, so that
@@ -87,8 +89,7 @@ export async function takeDeliveries(
        select t.id, t.account_id, t.endpoint_id, t.message_id, t.event_type, t.attempts, t.run_id, t.created_at,
          t.event_id is null as is_test, e.failing_since is not null as is_failing, e.url, e.secret,
          case when e.previous_secret_until > now() then e.previous_secret end as previous_secret,
-         case when v.id is not null then json_build_object('id', v.id, 'type', v.type, 'timestamp', ${time}, 'time', ${time},
-           'actor', v.actor, 'resource', v.resource, 'api_version', v.api_version, 'data', v.data)::text end as event
+         case when v.id is not null then ${messageSql}::text end as event
        from taken t join webhook_endpoint e on e.id = t.endpoint_id left join account_event v on v.id = t.event_id
        order by t.id`,
       [free, spare, perAccount, perEndpoint, leaseMs, triedForDays],

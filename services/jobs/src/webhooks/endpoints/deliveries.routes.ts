@@ -1,8 +1,7 @@
 // The REST edge of deliveries: all for administrators (api:admin).
-import { idTextSchema } from '@almanac/service-kit/api/input';
+import { bigIdTextSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
-import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { JobsContext } from '../../context.ts';
 import { idempotencyKeyHeader } from '../../idempotency.ts';
@@ -13,14 +12,6 @@ const common = { tag: 'Webhooks', scope: 'api:admin', extension: true } as const
 const params = { id: idTextSchema };
 const time = z.iso.datetime();
 const someTime = time.nullable().meta({ format: 'date-time' });
-
-// There are more deliveries than an int4 counts.
-const deliveryId = z
-  .string()
-  .regex(/^\d{1,15}$/, 'must be a positive integer')
-  .transform(Number)
-  .refine((id) => id > 0, rule('wrong_format', 'must be a positive integer'))
-  .meta({ type: 'integer', minimum: 1 });
 
 const deliverySchema = z
   .object({
@@ -68,7 +59,7 @@ export function deliveryRoutes(ctx: JobsContext): Route[] {
       description:
         'A delivery that has ended becomes a new one. Of one that still waits the next attempt is made at once, in its turn.',
       requestHeaders: idempotencyKeyHeader,
-      params: { ...params, delivery_id: deliveryId },
+      params: { ...params, delivery_id: bigIdTextSchema },
       response: deliverySchema,
       handle: ({ call, params: { id, delivery_id } }) => resend(ctx, call, id, delivery_id),
     }),

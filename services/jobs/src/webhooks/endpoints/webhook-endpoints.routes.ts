@@ -1,5 +1,5 @@
 // The REST edge of webhook endpoints: all for administrators (api:admin).
-import { descriptionSchema, idTextSchema } from '@almanac/service-kit/api/input';
+import { descriptionSchema, idSchema, idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { rule } from '@almanac/service-kit/problems';
@@ -25,6 +25,7 @@ const time = z.iso.datetime();
 
 /** Entries of the lists of an endpoint. */
 const maxEntries = 100;
+const unique = <T>(list: T[]): T[] => [...new Set(list)];
 
 const endpointSchema = z
   .object({
@@ -75,8 +76,9 @@ const attributes = {
     .array(eventTypeSchema)
     .min(1)
     .max(maxEntries)
+    .transform(unique)
     .meta({ description: 'Which events are sent: types, prefixes such as `rows.*`, or `*` for all.' }),
-  table_definition_ids: z.array(z.int().min(1).max(2_147_483_647)).max(maxEntries).optional().meta({
+  table_definition_ids: z.array(idSchema).max(maxEntries).transform(unique).optional().meta({
     description:
       'Of events about tables, only those about these are sent. Events that are about no table are chosen by their type alone.',
   }),

@@ -152,8 +152,8 @@ function valuesOf(call: CallContext, attributes: EndpointAttributes) {
     account_id: call.accountId,
     url,
     description,
-    event_types: [...new Set(event_types)],
-    table_definition_ids: [...new Set(table_definition_ids)],
+    event_types,
+    table_definition_ids,
     enabled,
     disabled_reason: enabled ? null : 'request',
     user_id: call.userId ?? null,
@@ -203,7 +203,8 @@ export async function updateEndpoint(
   return transact(ctx, async (tx) => {
     const before = await lockEndpoint(tx, call, id);
     const switched = changes.enabled !== undefined && changes.enabled !== before.enabled;
-    const data: Prisma.webhook_endpointUpdateInput = { ...withoutUndefined(changes) };
+    // Prisma leaves out what is undefined.
+    const data = { ...changes } as Prisma.webhook_endpointUpdateInput;
     if (changes.url !== undefined && changes.url !== before.url) {
       data.failing_since = null;
       // What failed at the old address is tried at the new one at once.
@@ -226,13 +227,6 @@ export async function updateEndpoint(
     await recordAct(tx, call, updatedAct(actResource, showEndpoint(before), showEndpoint(after)));
     return showEndpoint(after);
   });
-}
-
-function withoutUndefined({ event_types, table_definition_ids, ...changes }: Changes) {
-  const lists = { event_types, table_definition_ids };
-  const unique = Object.entries(lists).flatMap(([name, list]) => (list ? [[name, [...new Set<unknown>(list)]]] : []));
-  const plain = Object.entries(changes).filter(([, value]) => value !== undefined);
-  return Object.fromEntries([...plain, ...unique]) as Prisma.webhook_endpointUpdateInput;
 }
 
 /** Deletes an endpoint with its deliveries. */

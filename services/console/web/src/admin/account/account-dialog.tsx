@@ -2,8 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { client, type Schemas } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { CheckField, SelectField, TextField } from '../../parts/form/fields.tsx';
-import { Form } from '../../parts/form/form.tsx';
-import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import { useDateStyles } from './use-date-styles.ts';
 
 type Account = Schemas['Account'];
@@ -27,33 +26,23 @@ export function AccountDialog({ account, onClose, onSaved }: AccountDialogProps)
     { changes: [['account'], ['me']], onDone: onSaved },
   );
   return (
-    <ModalDialog label={t`Change the account`} onClose={onClose}>
-      <Form
-        error={save.error}
-        isPending={save.isPending}
-        submit={<Trans>Save</Trans>}
-        onCancel={onClose}
-        onSubmit={save.mutate}
-      >
-        <TextField name="name" label={<Trans>Name</Trans>} defaultValue={account.name} autoFocus isRequired />
-        <SelectField
-          name="date_style"
-          label={<Trans>Dates in files</Trans>}
-          help={<Trans>How imports read dates, where no mapping says another.</Trans>}
-          options={Object.entries(dateStyles).map(([id, name]) => ({ id, name }))}
-          defaultValue={account.date_style}
-        />
-        <CheckField
-          name="overage_enabled"
-          label={<Trans>Calls beyond the allowance go on</Trans>}
-          help={
-            <Trans>
-              They are charged at the rate of the plan. Otherwise programs are refused until the next month.
-            </Trans>
-          }
-          isChecked={account.overage_enabled}
-        />
-      </Form>
-    </ModalDialog>
+    <FormDialog label={t`Change the account`} submit={<Trans>Save</Trans>} act={save} onClose={onClose}>
+      <TextField name="name" label={<Trans>Name</Trans>} defaultValue={account.name} autoFocus isRequired />
+      <SelectField
+        name="date_style"
+        label={<Trans>Dates in files</Trans>}
+        help={<Trans>How imports read dates, where no mapping says another.</Trans>}
+        options={Object.entries(dateStyles).map(([id, name]) => ({ id, name }))}
+        defaultValue={account.date_style}
+      />
+      <CheckField
+        name="overage_enabled"
+        label={<Trans>Calls beyond the allowance go on</Trans>}
+        help={
+          <Trans>They are charged at the rate of the plan. Otherwise programs are refused until the next month.</Trans>
+        }
+        isChecked={account.overage_enabled}
+      />
+    </FormDialog>
   );
 }

@@ -1,9 +1,8 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import { meQuery } from '../../api/queries.ts';
-import styles from '../admin.module.css';
+import { Fact, Facts } from '../../parts/blocks/facts.tsx';
 import { usersQuery } from '../queries.ts';
 import { useDateStyles } from './use-date-styles.ts';
 
@@ -20,7 +19,7 @@ export function AccountFacts({ account, isAdministrator }: { account: Schemas['A
       ? `${i18n.number(bytes / tebibyte, { maximumFractionDigits: 1 })} TB`
       : `${i18n.number(bytes / gibibyte, { maximumFractionDigits: 1 })} GB`;
   return (
-    <dl className={styles.facts}>
+    <Facts>
       <Fact name={<Trans>Plan</Trans>}>{account.plan}</Fact>
       <Fact name={<Trans>Calls beyond the allowance</Trans>}>
         {account.overage_enabled ? (
@@ -42,16 +41,7 @@ export function AccountFacts({ account, isAdministrator }: { account: Schemas['A
       )}
       <Fact name={<Trans>Dates in files</Trans>}>{dateStyles[account.date_style]}</Fact>
       <Fact name={<Trans>Account number</Trans>}>{account.id}</Fact>
-    </dl>
-  );
-}
-
-function Fact({ name, children }: { name: ReactNode; children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
+    </Facts>
   );
 }
 

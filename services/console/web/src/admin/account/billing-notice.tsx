@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro';
 import type { Schemas } from '../../api/client.ts';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Time } from '../../parts/time.tsx';
-import { Notice } from '../parts/notice.tsx';
 import { billingState } from './billing-state.ts';
 
 /** What an overdue payment or an ended plan means for the account; nothing when all is paid. */

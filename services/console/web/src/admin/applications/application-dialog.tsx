@@ -2,10 +2,9 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useState } from 'react';
 import { client, type Schemas } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { CheckField, TextField } from '../../parts/form/fields.tsx';
-import { Form } from '../../parts/form/form.tsx';
-import { ModalDialog } from '../../parts/modal-dialog.tsx';
-import { Notice } from '../parts/notice.tsx';
+import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import type { Application } from '../queries.ts';
 import { ScopeChoice } from './scope-choice.tsx';
 
@@ -31,52 +30,49 @@ export function ApplicationDialog({ application, onClose, onDone }: ApplicationD
     { changes: [['oauth_applications']], onDone },
   );
   return (
-    <ModalDialog label={application ? t`Change ${application.name}` : t`New application`} onClose={onClose}>
-      <Form
-        error={save.error}
-        isPending={save.isPending}
-        submit={application ? <Trans>Save</Trans> : <Trans>Make the application</Trans>}
-        onCancel={onClose}
-        onSubmit={save.mutate}
-      >
-        <TextField
-          name="name"
-          label={<Trans>Name</Trans>}
-          help={<Trans>What it is, as people and the audit log will see it.</Trans>}
-          defaultValue={application?.name ?? ''}
-          autoFocus
-          isRequired
-        />
-        <ScopeChoice ticked={scopes} onChange={setScopes} />
-        <CheckField
-          name="confidential"
-          label={<Trans>It keeps a secret</Trans>}
-          help={
-            <Trans>It runs on a server of yours. Not for programs on people’s own machines or in their browsers.</Trans>
-          }
-          isChecked={application?.confidential ?? true}
-        />
-        <TextField
-          name="redirect_uri"
-          label={<Trans>Where people come back to</Trans>}
-          help={
-            <Trans>
-              Only when people sign in through it: the addresses, one a line. With https, or on the own machine.
-            </Trans>
-          }
-          defaultValue={application?.redirect_uri ?? ''}
-          isLong
-          isCode
-        />
-        {application && (
-          <Notice kind="warning">
-            <Trans>
-              Fewer scopes count at once, also for tokens that were issued before. Without a secret of its own, its
-              secrets and the refresh tokens of service users end.
-            </Trans>
-          </Notice>
-        )}
-      </Form>
-    </ModalDialog>
+    <FormDialog
+      label={application ? t`Change ${application.name}` : t`New application`}
+      submit={application ? <Trans>Save</Trans> : <Trans>Make the application</Trans>}
+      act={save}
+      onClose={onClose}
+    >
+      <TextField
+        name="name"
+        label={<Trans>Name</Trans>}
+        help={<Trans>What it is, as people and the audit log will see it.</Trans>}
+        defaultValue={application?.name ?? ''}
+        autoFocus
+        isRequired
+      />
+      <ScopeChoice ticked={scopes} onChange={setScopes} />
+      <CheckField
+        name="confidential"
+        label={<Trans>It keeps a secret</Trans>}
+        help={
+          <Trans>It runs on a server of yours. Not for programs on people’s own machines or in their browsers.</Trans>
+        }
+        isChecked={application?.confidential ?? true}
+      />
+      <TextField
+        name="redirect_uri"
+        label={<Trans>Where people come back to</Trans>}
+        help={
+          <Trans>
+            Only when people sign in through it: the addresses, one a line. With https, or on the own machine.
+          </Trans>
+        }
+        defaultValue={application?.redirect_uri ?? ''}
+        isLong
+        isCode
+      />
+      {application && (
+        <Notice kind="warning">
+          <Trans>
+            Fewer scopes count at once, also for tokens that were issued before. Without a secret of its own, its
+            secrets and the refresh tokens of service users end.
+          </Trans>
+        </Notice>
+      )}
+    </FormDialog>
   );
 }

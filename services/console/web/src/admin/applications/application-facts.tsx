@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
+import { Fact, Facts } from '../../parts/blocks/facts.tsx';
 import { Time } from '../../parts/time.tsx';
 import styles from '../admin.module.css';
 import type { Application } from '../queries.ts';
@@ -25,15 +26,11 @@ export function ApplicationFacts({ application }: { application: Application }) 
   const words = useScopeWords();
   const { client_id, scopes, redirect_uri, created_at, id } = application;
   return (
-    <dl className={styles.facts}>
-      <dt>
-        <Trans>Client id</Trans>
-      </dt>
-      <dd className={styles.code}>{client_id}</dd>
-      <dt>
-        <Trans>What it may do</Trans>
-      </dt>
-      <dd>
+    <Facts>
+      <Fact name={<Trans>Client id</Trans>}>
+        <span className={styles.code}>{client_id}</span>
+      </Fact>
+      <Fact name={<Trans>What it may do</Trans>}>
         {scopes.split(' ').map((scope) => (
           <p key={scope}>
             {words[scope as Scope]?.name ?? scope}{' '}
@@ -42,38 +39,26 @@ export function ApplicationFacts({ application }: { application: Application }) 
             </span>
           </p>
         ))}
-      </dd>
+      </Fact>
       {redirect_uri && (
-        <>
-          <dt>
-            <Trans>Where people come back to</Trans>
-          </dt>
-          <dd className={styles.code} style={{ whiteSpace: 'pre-line' }}>
+        <Fact name={<Trans>Where people come back to</Trans>}>
+          <span className={styles.code} style={{ whiteSpace: 'pre-line' }}>
             {redirect_uri}
-          </dd>
-        </>
+          </span>
+        </Fact>
       )}
-      <dt>
-        <Trans>Calls in 30 days</Trans>
-      </dt>
-      <dd>
+      <Fact name={<Trans>Calls in 30 days</Trans>}>
         <Calls applicationId={id} />
-      </dd>
-      <dt>
-        <Trans>Made</Trans>
-      </dt>
-      <dd>
+      </Fact>
+      <Fact name={<Trans>Made</Trans>}>
         <Time instant={created_at} />
-      </dd>
-      <dt>
-        <Trans>What it did</Trans>
-      </dt>
-      <dd>
+      </Fact>
+      <Fact name={<Trans>What it did</Trans>}>
         <Link to="/admin/audit" search={{ application: id }}>
           <Trans>In the audit log</Trans>
         </Link>
-      </dd>
-    </dl>
+      </Fact>
+    </Facts>
   );
 }
 

@@ -5,12 +5,12 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/form/confirm-dialog.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
-import styles from '../admin.module.css';
 import { type Application, applicationsQuery } from '../queries.ts';
 import { useIsAdministrator } from '../use-is-administrator.ts';
 import { ForAdministrators } from '../who-administers.tsx';
@@ -60,7 +60,7 @@ function OpenApplication({ application }: { application: Application }) {
     <Page
       title={name}
       actions={
-        <div className={styles.tools}>
+        <div className={pageStyles.tools}>
           <Button onPress={() => setOpened('edit')}>
             <Trans>Change…</Trans>
           </Button>
@@ -76,11 +76,11 @@ function OpenApplication({ application }: { application: Application }) {
       {application.confidential ? (
         <Secrets application={application} />
       ) : (
-        <p className={styles.notice}>
+        <Notice>
           <Trans>
             It has no secret: people sign in through it, and are asked each time where it runs on their own machine.
           </Trans>
-        </p>
+        </Notice>
       )}
       {opened === 'edit' && <ApplicationDialog application={application} onClose={close} onDone={close} />}
       {opened === 'delete' && (

@@ -5,13 +5,13 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { AppWindow } from 'lucide-react';
 import { useState } from 'react';
 import type { Schemas } from '../../api/client.ts';
+import { LineList } from '../../parts/blocks/line-list.tsx';
 import { Button } from '../../parts/button.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
-import styles from '../admin.module.css';
 import { type Application, applicationsQuery } from '../queries.ts';
 import { useIsAdministrator } from '../use-is-administrator.ts';
 import { ForAdministrators } from '../who-administers.tsx';
@@ -43,7 +43,7 @@ function AllApplications() {
       title={t`Applications`}
       note={<Trans>Programs that call the API, each with its own id.</Trans>}
       actions={
-        <div className={styles.tools}>
+        <div className={pageStyles.tools}>
           <SearchBox label={t`Search applications`} value={q} onChange={search} />
           <Button kind="primary" onPress={() => setIsNew(true)}>
             <Trans>New application…</Trans>
@@ -98,15 +98,7 @@ function ApplicationList({ typed, onNew }: { typed: string; onNew: () => void })
         }
       />
     );
-  return (
-    <ul className={pageStyles.list}>
-      {found.map((application) => (
-        <li key={application.id}>
-          <ApplicationLine application={application} />
-        </li>
-      ))}
-    </ul>
-  );
+  return <LineList items={found}>{(application) => <ApplicationLine application={application} />}</LineList>;
 }
 
 function ApplicationLine({ application }: { application: Application }) {

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { all } from '../../api/queries.ts';
 import { useAct } from '../../api/use-act.ts';
+import { LineList } from '../../parts/blocks/line-list.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/form/confirm-dialog.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
@@ -53,11 +54,11 @@ export function Secrets({ application }: { application: Application }) {
   );
   return (
     <section className={pageStyles.section} aria-labelledby="secrets-title">
-      <div className={styles.sectionHead}>
+      <div className={pageStyles.sectionHead}>
         <h2 id="secrets-title">
           <Trans>Secrets</Trans>
         </h2>
-        <div className={styles.tools}>
+        <div className={pageStyles.tools}>
           {secrets && secrets.length < mostSecrets && (
             <Button onPress={() => add.mutate()} isDisabled={add.isPending}>
               {secrets.length === 0 ? <Trans>Add a secret</Trans> : <Trans>Add a second secret</Trans>}
@@ -82,13 +83,11 @@ export function Secrets({ application }: { application: Application }) {
           <Trans>It has no secret yet, so it gets no token.</Trans>
         </p>
       ) : secrets ? (
-        <ul className={pageStyles.list}>
-          {secrets.map((secret) => (
-            <li key={secret.id}>
-              <SecretLine applicationId={id} secret={secret} isOnly={secrets.length === 1} changes={changes} />
-            </li>
-          ))}
-        </ul>
+        <LineList items={secrets}>
+          {(secret) => (
+            <SecretLine applicationId={id} secret={secret} isOnly={secrets.length === 1} changes={changes} />
+          )}
+        </LineList>
       ) : (
         <Skeleton lines={2} />
       )}

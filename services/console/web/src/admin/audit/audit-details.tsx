@@ -1,9 +1,10 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { Link, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import diffStyles from '../../diff/diff.module.css';
 import { localeOf } from '../../language/language.ts';
+import { Fact, Facts } from '../../parts/blocks/facts.tsx';
+import { ScrolledTable } from '../../parts/blocks/scrolled-table.tsx';
 import styles from '../admin.module.css';
-import { ScrolledTable } from '../parts/scrolled-table.tsx';
 import { Actor } from './actor.tsx';
 import { attributeChanges } from './attribute-changes.ts';
 import auditStyles from './audit.module.css';
@@ -19,7 +20,7 @@ export function AuditDetails({ event }: { event: AuditEvent }) {
   return (
     <div className={auditStyles.details}>
       <Changes event={event} />
-      <dl className={styles.facts}>
+      <Facts>
         <Fact name={<Trans>Act</Trans>}>
           <code>{action}</code> <Only search={{ action }} />
         </Fact>
@@ -50,17 +51,8 @@ export function AuditDetails({ event }: { event: AuditEvent }) {
           </Fact>
         )}
         <Fact name={<Trans>Number</Trans>}>{event.id}</Fact>
-      </dl>
+      </Facts>
     </div>
-  );
-}
-
-function Fact({ name, children }: { name: ReactNode; children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }
 
@@ -99,8 +91,8 @@ function Changes({ event: { before, after } }: { event: AuditEvent }) {
             <th scope="row" className={styles.code}>
               {name}
             </th>
-            <td>{before !== undefined && <del className={auditStyles.before}>{before}</del>}</td>
-            <td>{after !== undefined && <ins className={auditStyles.after}>{after}</ins>}</td>
+            <td>{before !== undefined && <del className={diffStyles.before}>{before}</del>}</td>
+            <td>{after !== undefined && <ins className={diffStyles.after}>{after}</ins>}</td>
           </tr>
         ))}
       </tbody>

@@ -2,7 +2,7 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
-import pageStyles from '../../parts/page.module.css';
+import { LineList } from '../../parts/blocks/line-list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import { useIsAdministrator } from '../use-is-administrator.ts';
@@ -49,13 +49,7 @@ function AuditEntries() {
   return (
     <>
       <AuditPages meta={data.meta} />
-      <ul className={pageStyles.list}>
-        {data.data.map((event) => (
-          <li key={event.id}>
-            <AuditLine event={event} isOpen={event.id === view.event} />
-          </li>
-        ))}
-      </ul>
+      <LineList items={data.data}>{(event) => <AuditLine event={event} isOpen={event.id === view.event} />}</LineList>
     </>
   );
 }

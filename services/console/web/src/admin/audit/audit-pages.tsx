@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { Link, useSearch } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
+import pageStyles from '../../parts/page.module.css';
 import styles from '../admin.module.css';
 
 /** How many entries match, and the way to newer and older ones. */
@@ -15,7 +16,7 @@ export function AuditPages({ meta: { page, total_pages, total_count } }: { meta:
         <Plural value={total_count} one={`${count} entry`} other={`${count} entries`} />
       </span>
       {total_pages > 1 && (
-        <nav className={styles.tools} aria-label={t`Pages of entries`}>
+        <nav className={pageStyles.tools} aria-label={t`Pages of entries`}>
           {page > 1 && (
             <Link to="/admin/audit" search={to(page - 1)}>
               <Trans>Newer</Trans>

@@ -2,8 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { TextField } from '../../parts/form/fields.tsx';
-import { Form } from '../../parts/form/form.tsx';
-import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import type { Group } from '../queries.ts';
 
 type GroupDialogProps = {
@@ -26,23 +25,20 @@ export function GroupDialog({ group, onClose, onDone }: GroupDialogProps) {
     { changes: [['user_groups']], onDone },
   );
   return (
-    <ModalDialog label={group ? t`Change ${group.name}` : t`New group`} onClose={onClose}>
-      <Form
-        error={save.error}
-        isPending={save.isPending}
-        submit={group ? <Trans>Save</Trans> : <Trans>Make the group</Trans>}
-        onCancel={onClose}
-        onSubmit={save.mutate}
-      >
-        <TextField name="name" label={<Trans>Name</Trans>} defaultValue={group?.name ?? ''} autoFocus isRequired />
-        <TextField
-          name="description"
-          label={<Trans>Description</Trans>}
-          help={<Trans>Who belongs here, and what for.</Trans>}
-          defaultValue={group?.description ?? ''}
-          isLong
-        />
-      </Form>
-    </ModalDialog>
+    <FormDialog
+      label={group ? t`Change ${group.name}` : t`New group`}
+      submit={group ? <Trans>Save</Trans> : <Trans>Make the group</Trans>}
+      act={save}
+      onClose={onClose}
+    >
+      <TextField name="name" label={<Trans>Name</Trans>} defaultValue={group?.name ?? ''} autoFocus isRequired />
+      <TextField
+        name="description"
+        label={<Trans>Description</Trans>}
+        help={<Trans>Who belongs here, and what for.</Trans>}
+        defaultValue={group?.description ?? ''}
+        isLong
+      />
+    </FormDialog>
   );
 }

@@ -2,6 +2,7 @@ import { Plural, Trans } from '@lingui/react/macro';
 import { Link } from '@tanstack/react-router';
 import { Users } from 'lucide-react';
 import { useId } from 'react';
+import { LineList } from '../../parts/blocks/line-list.tsx';
 import pageStyles from '../../parts/page.module.css';
 import type { Group } from '../queries.ts';
 import { usePlaces } from '../rights/use-places.ts';
@@ -15,13 +16,7 @@ export function GroupList({ title, groups }: { title: string; groups: Group[] })
   return (
     <section className={pageStyles.section} aria-labelledby={titleId}>
       <h2 id={titleId}>{title}</h2>
-      <ul className={pageStyles.list}>
-        {groups.map((group) => (
-          <li key={group.id}>
-            <GroupLine group={group} />
-          </li>
-        ))}
-      </ul>
+      <LineList items={groups}>{(group) => <GroupLine group={group} />}</LineList>
     </section>
   );
 }

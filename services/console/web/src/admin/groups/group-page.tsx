@@ -5,12 +5,12 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/form/confirm-dialog.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
-import styles from '../admin.module.css';
-import { Notice } from '../parts/notice.tsx';
 import { type Group, groupsQuery } from '../queries.ts';
 import { usePlaces } from '../rights/use-places.ts';
 import { useIsAdministrator } from '../use-is-administrator.ts';
@@ -63,9 +63,9 @@ function OpenGroup({ group }: { group: Group }) {
     >
       <WhoAdministers what={<Trans>Administrators change groups and who is in them.</Trans>} />
       {group.system && isAdministrator && (
-        <p className={styles.notice}>
+        <Notice>
           <Trans>The rights of this group are fixed. For others, make a group of your own.</Trans>
-        </p>
+        </Notice>
       )}
       {isSaved && (
         <Notice kind="done">
@@ -93,7 +93,7 @@ function GroupActs({ group }: { group: Group }) {
     onDone: () => void navigate({ to: '/admin/groups' }),
   });
   return (
-    <div className={styles.tools}>
+    <div className={pageStyles.tools}>
       <Button onPress={() => setOpened('edit')}>
         <Trans>Change…</Trans>
       </Button>

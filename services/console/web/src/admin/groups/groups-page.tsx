@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
-import styles from '../admin.module.css';
 import { groupsQuery } from '../queries.ts';
 import { usePlaces } from '../rights/use-places.ts';
 import { useIsAdministrator } from '../use-is-administrator.ts';
@@ -31,7 +31,7 @@ export function GroupsPage() {
     <Page
       title={t`Groups`}
       actions={
-        <div className={styles.tools}>
+        <div className={pageStyles.tools}>
           <SearchBox label={t`Search groups`} value={q} onChange={search} />
           {isAdministrator && (
             <Button kind="primary" onPress={() => setIsNew(true)}>

@@ -19,7 +19,7 @@ export function Members({ group, isAdministrator }: { group: Group; isAdministra
   const [leaving, setLeaving] = useState<Member>();
   return (
     <section className={pageStyles.section} aria-labelledby="members-title">
-      <div className={styles.sectionHead}>
+      <div className={pageStyles.sectionHead}>
         <h2 id="members-title">
           <Trans>Members</Trans>
         </h2>

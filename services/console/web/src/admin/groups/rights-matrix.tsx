@@ -3,11 +3,13 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
+import { Fact, Facts } from '../../parts/blocks/facts.tsx';
+import { Notice } from '../../parts/blocks/notice.tsx';
+import { ScrolledTable } from '../../parts/blocks/scrolled-table.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
 import pageStyles from '../../parts/page.module.css';
 import styles from '../admin.module.css';
-import { ScrolledTable } from '../parts/scrolled-table.tsx';
 import type { Group } from '../queries.ts';
 import { type Place, writePlace } from '../rights/place.ts';
 import { rights } from '../rights/rights.ts';
@@ -100,26 +102,28 @@ function Summary({ group, ticked, onDiscard, onSaved }: SummaryProps) {
   );
   if (count === 0) return null;
   return (
-    <div className={`${styles.notice} ${styles.changes}`} role="status">
-      <strong>
-        <Plural
-          value={group.members.length}
-          _0="It has no members yet. This changes what they will be allowed:"
-          one="This changes what # member may do:"
-          other="This changes what # members may do:"
-        />
-      </strong>
-      <ChangeLines sign="+" changes={added} />
-      <ChangeLines sign="−" changes={taken} />
-      <Refusal error={save.error} />
-      <div className={styles.tools} style={{ marginTop: 8 }}>
-        <Button kind="primary" onPress={() => save.mutate()} isDisabled={save.isPending}>
-          <Plural value={count} one="Save # change" other="Save # changes" />
-        </Button>
-        <Button onPress={onDiscard} isDisabled={save.isPending}>
-          <Trans>Discard</Trans>
-        </Button>
-      </div>
+    <div className={styles.changes} role="status">
+      <Notice>
+        <strong>
+          <Plural
+            value={group.members.length}
+            _0="It has no members yet. This changes what they will be allowed:"
+            one="This changes what # member may do:"
+            other="This changes what # members may do:"
+          />
+        </strong>
+        <ChangeLines sign="+" changes={added} />
+        <ChangeLines sign="−" changes={taken} />
+        <Refusal error={save.error} />
+        <div className={pageStyles.tools} style={{ marginTop: 8 }}>
+          <Button kind="primary" onPress={() => save.mutate()} isDisabled={save.isPending}>
+            <Plural value={count} one="Save # change" other="Save # changes" />
+          </Button>
+          <Button onPress={onDiscard} isDisabled={save.isPending}>
+            <Trans>Discard</Trans>
+          </Button>
+        </div>
+      </Notice>
     </div>
   );
 }
@@ -137,13 +141,14 @@ function ChangeLines({ sign, changes }: { sign: '+' | '−'; changes: GivenRight
 function RightsHelp() {
   const words = useRightWords();
   return (
-    <dl className={`${styles.facts} ${styles.help}`} style={{ marginTop: 12 }}>
-      {rights.map((right) => (
-        <div key={right} style={{ display: 'contents' }}>
-          <dt>{words[right].name}</dt>
-          <dd>{words[right].help}</dd>
-        </div>
-      ))}
-    </dl>
+    <div className={styles.help} style={{ marginTop: 12 }}>
+      <Facts>
+        {rights.map((right) => (
+          <Fact key={right} name={words[right].name}>
+            {words[right].help}
+          </Fact>
+        ))}
+      </Facts>
+    </div>
   );
 }

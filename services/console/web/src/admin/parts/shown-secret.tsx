@@ -1,10 +1,11 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { Copy } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import pageStyles from '../../parts/page.module.css';
 import styles from '../admin.module.css';
-import { Notice } from './notice.tsx';
 
 type ShownSecretProps = {
   label: string;
@@ -44,7 +45,7 @@ function Copied({ text, name }: { text: string; name: ReactNode }) {
   return (
     <div className={styles.stack} style={{ gap: 8 }}>
       <pre className={styles.secret}>{text}</pre>
-      <div className={styles.tools}>
+      <div className={pageStyles.tools}>
         <Button onPress={() => void copy()}>
           <Copy size={15} aria-hidden /> {name}
         </Button>

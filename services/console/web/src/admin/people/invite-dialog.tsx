@@ -4,8 +4,7 @@ import { useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { SelectField, TextField } from '../../parts/form/fields.tsx';
-import { Form } from '../../parts/form/form.tsx';
-import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import { groupsQuery, type User } from '../queries.ts';
 import { GroupChoice } from './group-choice.tsx';
 import { useMemberships } from './use-memberships.ts';
@@ -42,27 +41,19 @@ export function InviteDialog({ onClose, onInvited }: InviteDialogProps) {
     { changes: [['users'], ['people']], onDone: ({ email }) => onInvited(email) },
   );
   return (
-    <ModalDialog label={t`Invite a person`} onClose={onClose}>
-      <Form
-        error={invite.error}
-        isPending={invite.isPending}
-        submit={<Trans>Send invitation</Trans>}
-        onCancel={onClose}
-        onSubmit={invite.mutate}
-      >
-        <TextField name="email" type="email" label={<Trans>E-mail</Trans>} autoComplete="off" autoFocus isRequired />
-        <TextField name="first_name" label={<Trans>First name</Trans>} autoComplete="off" />
-        <TextField name="last_name" label={<Trans>Last name</Trans>} autoComplete="off" />
-        <GroupChoice groups={groups} ticked={ticked} onChange={setTicked} />
-        <SelectField
-          name="license_type"
-          label={<Trans>Licence</Trans>}
-          options={(['developer', 'end_user'] as const).map((id) => ({
-            id,
-            name: `${license[id].name}: ${license[id].help}`,
-          }))}
-        />
-      </Form>
-    </ModalDialog>
+    <FormDialog label={t`Invite a person`} submit={<Trans>Send invitation</Trans>} act={invite} onClose={onClose}>
+      <TextField name="email" type="email" label={<Trans>E-mail</Trans>} autoComplete="off" autoFocus isRequired />
+      <TextField name="first_name" label={<Trans>First name</Trans>} autoComplete="off" />
+      <TextField name="last_name" label={<Trans>Last name</Trans>} autoComplete="off" />
+      <GroupChoice groups={groups} ticked={ticked} onChange={setTicked} />
+      <SelectField
+        name="license_type"
+        label={<Trans>Licence</Trans>}
+        options={(['developer', 'end_user'] as const).map((id) => ({
+          id,
+          name: `${license[id].name}: ${license[id].help}`,
+        }))}
+      />
+    </FormDialog>
   );
 }

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { Bot, UserRound } from 'lucide-react';
+import { LineList } from '../../parts/blocks/line-list.tsx';
 import { Button } from '../../parts/button.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
@@ -38,13 +39,7 @@ export function PeopleList({ onInvite }: { onInvite: () => void }) {
         <ChoiceLinks label={t`State`} choices={choices} />
       </div>
       {found.length > 0 ? (
-        <ul className={pageStyles.list}>
-          {found.map((user) => (
-            <li key={user.id}>
-              <PersonLine user={user} groups={groupsOf(user.id)} />
-            </li>
-          ))}
-        </ul>
+        <LineList items={found}>{(user) => <PersonLine user={user} groups={groupsOf(user.id)} />}</LineList>
       ) : (
         <EmptyState
           title={view.q ? <Trans>No person matches “{view.q}”</Trans> : <Trans>No person is in this state</Trans>}

@@ -2,12 +2,12 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { Skeleton } from '../../parts/states.tsx';
-import styles from '../admin.module.css';
-import { Notice } from '../parts/notice.tsx';
 import { useIsAdministrator } from '../use-is-administrator.ts';
 import { WhoAdministers } from '../who-administers.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -27,7 +27,7 @@ export function PeoplePage() {
     <Page
       title={t`People`}
       actions={
-        <div className={styles.tools}>
+        <div className={pageStyles.tools}>
           <SearchBox label={t`Search people`} value={q} onChange={search} />
           {isAdministrator && (
             <Button kind="primary" onPress={() => setIsInviting(true)}>

@@ -3,8 +3,7 @@ import type { QueryKey } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { SelectField, TextField } from '../../parts/form/fields.tsx';
-import { Form } from '../../parts/form/form.tsx';
-import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import { nameOf } from '../people/people-view.ts';
 import { usePeopleWords } from '../people/use-people-words.ts';
 import type { User } from '../queries.ts';
@@ -25,36 +24,28 @@ export function EditDialog({ user, changes, onClose, onDone }: EditDialogProps) 
     { changes, onDone: (saved) => onDone(t`${nameOf(saved)} is changed.`) },
   );
   return (
-    <ModalDialog label={t`Change ${name}`} onClose={onClose}>
-      <Form
-        error={save.error}
-        isPending={save.isPending}
-        submit={<Trans>Save</Trans>}
-        onCancel={onClose}
-        onSubmit={save.mutate}
-      >
-        {user.user_type === 'person' && (
-          <TextField
-            name="email"
-            type="email"
-            label={<Trans>E-mail</Trans>}
-            help={<Trans>A new address ends the links that were sent to the old one.</Trans>}
-            defaultValue={user.email}
-            isRequired
-          />
-        )}
-        <TextField name="first_name" label={<Trans>First name</Trans>} defaultValue={user.first_name} autoFocus />
-        <TextField name="last_name" label={<Trans>Last name</Trans>} defaultValue={user.last_name} />
-        <SelectField
-          name="license_type"
-          label={<Trans>Licence</Trans>}
-          options={(['developer', 'end_user'] as const).map((id) => ({
-            id,
-            name: `${license[id].name}: ${license[id].help}`,
-          }))}
-          defaultValue={user.license_type}
+    <FormDialog label={t`Change ${name}`} submit={<Trans>Save</Trans>} act={save} onClose={onClose}>
+      {user.user_type === 'person' && (
+        <TextField
+          name="email"
+          type="email"
+          label={<Trans>E-mail</Trans>}
+          help={<Trans>A new address ends the links that were sent to the old one.</Trans>}
+          defaultValue={user.email}
+          isRequired
         />
-      </Form>
-    </ModalDialog>
+      )}
+      <TextField name="first_name" label={<Trans>First name</Trans>} defaultValue={user.first_name} autoFocus />
+      <TextField name="last_name" label={<Trans>Last name</Trans>} defaultValue={user.last_name} />
+      <SelectField
+        name="license_type"
+        label={<Trans>Licence</Trans>}
+        options={(['developer', 'end_user'] as const).map((id) => ({
+          id,
+          name: `${license[id].name}: ${license[id].help}`,
+        }))}
+        defaultValue={user.license_type}
+      />
+    </FormDialog>
   );
 }

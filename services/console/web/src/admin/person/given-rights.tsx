@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { Check } from 'lucide-react';
+import { ScrolledTable } from '../../parts/blocks/scrolled-table.tsx';
 import styles from '../admin.module.css';
-import { ScrolledTable } from '../parts/scrolled-table.tsx';
 import type { Group } from '../queries.ts';
 import { writePlace } from '../rights/place.ts';
 import { rights } from '../rights/rights.ts';

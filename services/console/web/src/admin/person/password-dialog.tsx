@@ -2,8 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { CheckField, TextField } from '../../parts/form/fields.tsx';
-import { Form } from '../../parts/form/form.tsx';
-import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import { nameOf } from '../people/people-view.ts';
 import type { User } from '../queries.ts';
 
@@ -22,34 +21,31 @@ export function PasswordDialog({ user, onClose, onDone }: PasswordDialogProps) {
     { changes: [['users']], onDone: () => onDone(t`${name} has the new password.`) },
   );
   return (
-    <ModalDialog label={t`Set a password for ${name}`} onClose={onClose}>
-      <Form
-        error={save.error}
-        isPending={save.isPending}
-        submit={<Trans>Set the password</Trans>}
-        onCancel={onClose}
-        onSubmit={save.mutate}
-      >
-        <p>
-          <Trans>
-            Better they do it: “Forgot your password?” on the log-in page sends them a link that only they get.
-          </Trans>
-        </p>
-        <TextField
-          name="password"
-          type="password"
-          label={<Trans>New password</Trans>}
-          help={<Trans>Of 12 to 200 characters.</Trans>}
-          autoComplete="new-password"
-          autoFocus
-          isRequired
-        />
-        <CheckField
-          name="keep_sessions"
-          label={<Trans>Let them stay signed in</Trans>}
-          help={<Trans>Otherwise all their sessions and tokens end.</Trans>}
-        />
-      </Form>
-    </ModalDialog>
+    <FormDialog
+      label={t`Set a password for ${name}`}
+      submit={<Trans>Set the password</Trans>}
+      act={save}
+      onClose={onClose}
+    >
+      <p>
+        <Trans>
+          Better they do it: “Forgot your password?” on the log-in page sends them a link that only they get.
+        </Trans>
+      </p>
+      <TextField
+        name="password"
+        type="password"
+        label={<Trans>New password</Trans>}
+        help={<Trans>Of 12 to 200 characters.</Trans>}
+        autoComplete="new-password"
+        autoFocus
+        isRequired
+      />
+      <CheckField
+        name="keep_sessions"
+        label={<Trans>Let them stay signed in</Trans>}
+        help={<Trans>Otherwise all their sessions and tokens end.</Trans>}
+      />
+    </FormDialog>
   );
 }

@@ -7,6 +7,7 @@ import { useAct } from '../../api/use-act.ts';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/form/confirm-dialog.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
+import pageStyles from '../../parts/page.module.css';
 import styles from '../admin.module.css';
 import { nameOf } from '../people/people-view.ts';
 import type { User } from '../queries.ts';
@@ -49,7 +50,7 @@ export function PersonActs({ user, onDone }: PersonActsProps) {
   };
   return (
     <div className={styles.stack} style={{ gap: 8 }}>
-      <div className={styles.tools}>
+      <div className={pageStyles.tools}>
         <Button onPress={() => setOpened('edit')}>
           <Trans>Change…</Trans>
         </Button>

@@ -2,8 +2,8 @@ import { Trans } from '@lingui/react/macro';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { client } from '../../api/client.ts';
+import { Fact, Facts } from '../../parts/blocks/facts.tsx';
 import { Time } from '../../parts/time.tsx';
-import styles from '../admin.module.css';
 import { usePeopleWords } from '../people/use-people-words.ts';
 import type { User } from '../queries.ts';
 
@@ -22,51 +22,31 @@ export function PersonFacts({ user }: { user: User }) {
   const isService = user.user_type === 'service';
   const { name, help } = license[user.license_type];
   return (
-    <dl className={styles.facts}>
+    <Facts>
       {isService ? (
-        <>
-          <dt>
-            <Trans>Kind</Trans>
-          </dt>
-          <dd>
-            <Trans>Service user: programs act as it, with a refresh token. It never signs in.</Trans>
-          </dd>
-        </>
+        <Fact name={<Trans>Kind</Trans>}>
+          <Trans>Service user: programs act as it, with a refresh token. It never signs in.</Trans>
+        </Fact>
       ) : (
         <>
-          <dt>
-            <Trans>E-mail</Trans>
-          </dt>
-          <dd>{user.email}</dd>
-          <dt>
-            <Trans>Last sign-in</Trans>
-          </dt>
-          <dd>
+          <Fact name={<Trans>E-mail</Trans>}>{user.email}</Fact>
+          <Fact name={<Trans>Last sign-in</Trans>}>
             <LastSignIn userId={user.id} />
-          </dd>
+          </Fact>
         </>
       )}
-      <dt>
-        <Trans>Licence</Trans>
-      </dt>
-      <dd>
+      <Fact name={<Trans>Licence</Trans>}>
         {name}. {help}
-      </dd>
-      <dt>
-        <Trans>In the account since</Trans>
-      </dt>
-      <dd>
+      </Fact>
+      <Fact name={<Trans>In the account since</Trans>}>
         <Time instant={user.created_at} />
-      </dd>
-      <dt>
-        <Trans>What they did</Trans>
-      </dt>
-      <dd>
+      </Fact>
+      <Fact name={<Trans>What they did</Trans>}>
         <Link to="/admin/audit" search={{ user: user.id }}>
           <Trans>In the audit log</Trans>
         </Link>
-      </dd>
-    </dl>
+      </Fact>
+    </Facts>
   );
 }
 

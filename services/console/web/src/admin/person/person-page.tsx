@@ -3,12 +3,12 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import styles from '../admin.module.css';
-import { Notice } from '../parts/notice.tsx';
 import { nameOf } from '../people/people-view.ts';
 import { usePeopleWords } from '../people/use-people-words.ts';
 import { groupsQuery, type User, userQuery } from '../queries.ts';
@@ -71,7 +71,7 @@ function OpenPerson({ user }: { user: User }) {
         <PersonFacts user={user} />
       </section>
       <section className={pageStyles.section} aria-labelledby="groups-title">
-        <div className={styles.sectionHead}>
+        <div className={pageStyles.sectionHead}>
           <h2 id="groups-title">
             <Trans>Groups and what they give</Trans>
           </h2>

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { localeOf } from '../../language/language.ts';
-import styles from '../admin.module.css';
-import { ScrolledTable } from '../parts/scrolled-table.tsx';
+import tableStyles from '../../parts/blocks/scrolled-table.module.css';
+import { ScrolledTable } from '../../parts/blocks/scrolled-table.tsx';
 import type { UsageSums } from './usage-sums.ts';
 
 type DayTableProps = { sums: UsageSums; days: string[]; nameOf: (key: string) => string };
@@ -18,11 +18,11 @@ export function DayTable({ sums: { series, byDay }, days, nameOf }: DayTableProp
           <th scope="col">
             <Trans>Day</Trans>
           </th>
-          <th scope="col" className={styles.number}>
+          <th scope="col" className={tableStyles.number}>
             <Trans>All</Trans>
           </th>
           {series.map(({ key }) => (
-            <th key={key} scope="col" className={styles.number}>
+            <th key={key} scope="col" className={tableStyles.number}>
               {nameOf(key)}
             </th>
           ))}
@@ -32,9 +32,9 @@ export function DayTable({ sums: { series, byDay }, days, nameOf }: DayTableProp
         {newestFirst.map(({ day, place }) => (
           <tr key={day}>
             <th scope="row">{format.format(new Date(day))}</th>
-            <td className={styles.number}>{i18n.number(byDay[place] ?? 0)}</td>
+            <td className={tableStyles.number}>{i18n.number(byDay[place] ?? 0)}</td>
             {series.map(({ key, byDay }) => (
-              <td key={key} className={styles.number}>
+              <td key={key} className={tableStyles.number}>
                 {i18n.number(byDay[place] ?? 0)}
               </td>
             ))}

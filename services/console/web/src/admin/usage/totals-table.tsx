@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro';
-import styles from '../admin.module.css';
-import { ScrolledTable } from '../parts/scrolled-table.tsx';
+import tableStyles from '../../parts/blocks/scrolled-table.module.css';
+import { ScrolledTable } from '../../parts/blocks/scrolled-table.tsx';
 import usageStyles from './usage.module.css';
 import type { UsageSums } from './usage-sums.ts';
 
@@ -15,10 +15,10 @@ export function TotalsTable({ sums: { series, total }, nameOf, groupingName }: T
       <thead>
         <tr>
           <th scope="col">{groupingName}</th>
-          <th scope="col" className={styles.number}>
+          <th scope="col" className={tableStyles.number}>
             <Trans>Calls</Trans>
           </th>
-          <th scope="col" className={styles.number}>
+          <th scope="col" className={tableStyles.number}>
             <Trans>Share</Trans>
           </th>
         </tr>
@@ -30,16 +30,16 @@ export function TotalsTable({ sums: { series, total }, nameOf, groupingName }: T
               <span className={usageStyles.sample} data-series={index} aria-hidden />
               {nameOf(key)}
             </th>
-            <td className={styles.number}>{i18n.number(calls)}</td>
-            <td className={styles.number}>{percent(calls)}</td>
+            <td className={tableStyles.number}>{i18n.number(calls)}</td>
+            <td className={tableStyles.number}>{percent(calls)}</td>
           </tr>
         ))}
         <tr>
           <th scope="row">
             <Trans>All</Trans>
           </th>
-          <td className={styles.number}>{i18n.number(total)}</td>
-          <td className={styles.number}>{percent(total)}</td>
+          <td className={tableStyles.number}>{i18n.number(total)}</td>
+          <td className={tableStyles.number}>{percent(total)}</td>
         </tr>
       </tbody>
     </ScrolledTable>

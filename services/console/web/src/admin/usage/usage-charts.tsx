@@ -1,8 +1,8 @@
 import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
-import { Notice } from '../parts/notice.tsx';
 import { DayBars } from './day-bars.tsx';
 import { DayTable } from './day-table.tsx';
 import { TotalsTable } from './totals-table.tsx';

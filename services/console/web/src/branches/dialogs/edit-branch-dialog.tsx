@@ -3,10 +3,9 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { CheckField, TextField } from '../../parts/form/fields.tsx';
-import { Form } from '../../parts/form/form.tsx';
-import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import { FormDialog } from '../../parts/form/form-dialog.tsx';
+import pageStyles from '../../parts/page.module.css';
 import type { BranchDetails } from '../branch-query.ts';
-import styles from '../branches.module.css';
 
 type EditBranchDialogProps = { branch: BranchDetails; onClose: () => void };
 
@@ -32,47 +31,39 @@ export function EditBranchDialog({ branch, onClose }: EditBranchDialogProps) {
     { changes: [['branches'], ['promotions'], ['deployments']], onDone: onClose },
   );
   return (
-    <ModalDialog label={t`Change ${branch.name}`} onClose={onClose}>
-      <Form
-        error={save.error}
-        isPending={save.isPending}
-        submit={<Trans>Save</Trans>}
-        onCancel={onClose}
-        onSubmit={save.mutate}
-      >
-        {!branch.is_default && (
-          <TextField name="name" label={<Trans>Name</Trans>} defaultValue={branch.name} autoFocus isRequired />
-        )}
-        <TextField
-          name="description"
-          label={<Trans>Description</Trans>}
-          defaultValue={branch.description ?? ''}
-          isLong
-          autoFocus={branch.is_default}
+    <FormDialog label={t`Change ${branch.name}`} submit={<Trans>Save</Trans>} act={save} onClose={onClose}>
+      {!branch.is_default && (
+        <TextField name="name" label={<Trans>Name</Trans>} defaultValue={branch.name} autoFocus isRequired />
+      )}
+      <TextField
+        name="description"
+        label={<Trans>Description</Trans>}
+        defaultValue={branch.description ?? ''}
+        isLong
+        autoFocus={branch.is_default}
+      />
+      {mayProtect ? (
+        <CheckField
+          name="protected"
+          label={<Trans>Protected</Trans>}
+          help={<Trans>What is deployed here, or promoted to here, is approved by someone else.</Trans>}
+          isChecked={branch.is_protected}
         />
-        {mayProtect ? (
-          <CheckField
-            name="protected"
-            label={<Trans>Protected</Trans>}
-            help={<Trans>What is deployed here, or promoted to here, is approved by someone else.</Trans>}
-            isChecked={branch.is_protected}
-          />
-        ) : (
-          <p className={styles.quiet}>
-            <Trans>Protection: {canNot.protect}</Trans>
-          </p>
-        )}
-        {mayType ? (
-          <CheckField
-            name="private"
-            label={<Trans>Private</Trans>}
-            help={<Trans>Only its owner, administrators and members of its groups see it.</Trans>}
-            isChecked={branch.branch_type === 'private'}
-          />
-        ) : (
-          <p className={styles.quiet}>{canNot.change_type}</p>
-        )}
-      </Form>
-    </ModalDialog>
+      ) : (
+        <p className={pageStyles.quiet}>
+          <Trans>Protection: {canNot.protect}</Trans>
+        </p>
+      )}
+      {mayType ? (
+        <CheckField
+          name="private"
+          label={<Trans>Private</Trans>}
+          help={<Trans>Only its owner, administrators and members of its groups see it.</Trans>}
+          isChecked={branch.branch_type === 'private'}
+        />
+      ) : (
+        <p className={pageStyles.quiet}>{canNot.change_type}</p>
+      )}
+    </FormDialog>
   );
 }

@@ -3,7 +3,9 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { branchesQuery } from '../../api/queries.ts';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { SearchBox } from '../../parts/search-box.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
@@ -24,7 +26,7 @@ export function BranchesPage() {
       title={t`Branches`}
       note={data && <Plural value={data.length} one="# branch you may see" other="# branches you may see" />}
       actions={
-        <div className={styles.tools}>
+        <div className={pageStyles.tools}>
           <SearchBox label={t`Filter branches`} value={typed} onChange={setTyped} />
           {mayBranch && (
             <Button kind="primary" onPress={() => setIsNew(true)}>
@@ -34,7 +36,7 @@ export function BranchesPage() {
         </div>
       }
     >
-      {whyNot && <p className={styles.notice}>{whyNot}</p>}
+      {whyNot && <Notice>{whyNot}</Notice>}
       {error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : data ? (

@@ -9,8 +9,8 @@ import { DeployDialog } from '../../changes/proposal/deploy-dialog.tsx';
 import { PromoteDialog } from '../../changes/proposal/promote-dialog.tsx';
 import { Button, buttonLook } from '../../parts/button.tsx';
 import { ChoiceMenu, type MenuAction } from '../../parts/choice-menu.tsx';
+import pageStyles from '../../parts/page.module.css';
 import type { BranchDetails } from '../branch-query.ts';
-import styles from '../branches.module.css';
 import { DeleteBranchDialog } from '../dialogs/delete-branch-dialog.tsx';
 import { EditBranchDialog } from '../dialogs/edit-branch-dialog.tsx';
 import { NewBranchDialog } from '../dialogs/new-branch-dialog.tsx';
@@ -32,7 +32,7 @@ export function BranchActs({ branch }: { branch: BranchDetails }) {
     ...(can.includes('delete') ? [action('delete', t`Delete…`)] : []),
   ];
   return (
-    <div className={styles.tools}>
+    <div className={pageStyles.tools}>
       <Link to="/tables" search={{ branch: isDefault ? undefined : id }} className={buttonLook('plain')}>
         <Trans>Open its tables</Trans>
       </Link>
@@ -62,7 +62,7 @@ export function BranchActs({ branch }: { branch: BranchDetails }) {
           <Ellipsis size={16} aria-hidden />
         </ChoiceMenu>
       )}
-      {canNot.delete && !isDefault && <p className={styles.quiet}>{canNot.delete}</p>}
+      {canNot.delete && !isDefault && <p className={pageStyles.quiet}>{canNot.delete}</p>}
       {opened === 'promote' && <PromoteDialog from={branch} toId={parent?.id ?? null} onClose={close} />}
       {opened === 'deploy' && <DeployDialog branch={branch} onClose={close} />}
       {opened === 'edit' && <EditBranchDialog branch={branch} onClose={close} />}

@@ -12,7 +12,6 @@ import { Button } from '../../parts/button.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import type { BranchDetails } from '../branch-query.ts';
-import styles from '../branches.module.css';
 import { CopyTablesDialog } from '../dialogs/copy-tables-dialog.tsx';
 
 // Of more tables rows are not counted: each takes a comparison.
@@ -31,7 +30,7 @@ export function Differences({ branch, parent }: DifferencesProps) {
   const others = onParentDefined.data?.filter(({ key }) => own && !own.includes(key)) ?? [];
   return (
     <section className={pageStyles.section} aria-labelledby="differences-title">
-      <div className={styles.sectionHead}>
+      <div className={pageStyles.sectionHead}>
         <h2 id="differences-title">
           <Trans>Compared with {parent.name}</Trans>
         </h2>
@@ -113,7 +112,7 @@ function Tables({ branch, parent, compared, definitions }: TablesProps) {
         ))}
       </ul>
       {elsewhere > 0 && (
-        <p className={styles.quiet} style={{ marginTop: 8 }}>
+        <p className={pageStyles.quiet} style={{ marginTop: 8 }}>
           <Plural
             value={elsewhere}
             one={`# other table is on ${parentName} alone`}

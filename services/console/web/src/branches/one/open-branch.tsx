@@ -1,14 +1,15 @@
 // A branch: what it is, how its rows change, how it differs from its parent, and what is under way.
 import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { branchesQuery, meQuery } from '../../api/queries.ts';
+import { BranchLink } from '../../changes/branch-link.tsx';
+import { Fact, Facts } from '../../parts/blocks/facts.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { Person } from '../../parts/person.tsx';
 import { Time } from '../../parts/time.tsx';
 import { BranchPills } from '../branch-pills.tsx';
 import type { BranchDetails } from '../branch-query.ts';
-import styles from '../branches.module.css';
 import { PolicyFacts } from '../policy/policy-facts.tsx';
 import { BranchActs } from './branch-acts.tsx';
 import { BranchDeployments, BranchPromotions } from './branch-changes.tsx';
@@ -19,7 +20,7 @@ export function OpenBranch({ branch }: { branch: BranchDetails }) {
   return (
     <Page title={branch.name} note={<BranchPills branch={branch} />} actions={<BranchActs branch={branch} />}>
       {branch.description && <p style={{ marginBottom: 16 }}>{branch.description}</p>}
-      <Facts branch={branch} />
+      <BranchFacts branch={branch} />
       {branch.parent && <Differences branch={branch} parent={branch.parent} />}
       <PolicyFacts branch={branch} />
       {me?.abilities.branching && (
@@ -32,63 +33,40 @@ export function OpenBranch({ branch }: { branch: BranchDetails }) {
   );
 }
 
-function Facts({ branch }: { branch: BranchDetails }) {
+function BranchFacts({ branch }: { branch: BranchDetails }) {
   const { data: branches = [] } = useQuery(branchesQuery);
   const children = branches.filter(({ parent_branch_id }) => parent_branch_id === branch.id);
   return (
-    <dl className={styles.facts}>
+    <Facts>
       {branch.parent && (
-        <>
-          <dt>
-            <Trans>Made from</Trans>
-          </dt>
-          <dd>
-            <Link to="/branches/$id" params={{ id: String(branch.parent.id) }}>
-              {branch.parent.name}
-            </Link>
-          </dd>
-        </>
+        <Fact name={<Trans>Made from</Trans>}>
+          <BranchLink branch={branch.parent} />
+        </Fact>
       )}
       {children.length > 0 && (
-        <>
-          <dt>
-            <Trans>Branches from it</Trans>
-          </dt>
-          <dd className={styles.tools}>
-            {children.map(({ id, name }) => (
-              <Link key={id} to="/branches/$id" params={{ id: String(id) }}>
-                {name}
-              </Link>
+        <Fact name={<Trans>Branches from it</Trans>}>
+          <div className={pageStyles.tools}>
+            {children.map((child) => (
+              <BranchLink key={child.id} branch={child} />
             ))}
-          </dd>
-        </>
+          </div>
+        </Fact>
       )}
       {branch.owner_id !== null && (
-        <>
-          <dt>
-            <Trans>Owner</Trans>
-          </dt>
-          <dd>
-            <Person id={branch.owner_id} />
-          </dd>
-        </>
+        <Fact name={<Trans>Owner</Trans>}>
+          <Person id={branch.owner_id} />
+        </Fact>
       )}
-      <dt>
-        <Trans>Protection</Trans>
-      </dt>
-      <dd>
+      <Fact name={<Trans>Protection</Trans>}>
         {branch.is_protected ? (
           <Trans>What is deployed or promoted here is approved by someone else.</Trans>
         ) : (
           <Trans>Those who develop its tables deploy and promote on their own.</Trans>
         )}
-      </dd>
-      <dt>
-        <Trans>Changed</Trans>
-      </dt>
-      <dd>
+      </Fact>
+      <Fact name={<Trans>Changed</Trans>}>
         <Time instant={branch.updated_at} />
-      </dd>
-    </dl>
+      </Fact>
+    </Facts>
   );
 }

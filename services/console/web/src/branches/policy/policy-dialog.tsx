@@ -3,8 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { CheckField, SelectField } from '../../parts/form/fields.tsx';
-import { Form } from '../../parts/form/form.tsx';
-import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import type { BranchDetails } from '../branch-query.ts';
 
 const mostApprovals = 5;
@@ -30,50 +29,42 @@ export function PolicyDialog({ branch, onClose }: PolicyDialogProps) {
     { changes: [['branches'], ['tables']], onDone: onClose },
   );
   return (
-    <ModalDialog label={t`How rows of ${branch.name} change`} onClose={onClose}>
-      <Form
-        error={save.error}
-        isPending={save.isPending}
-        submit={<Trans>Save</Trans>}
-        onCancel={onClose}
-        onSubmit={save.mutate}
-      >
-        <SelectField
-          name="row_changes"
-          label={<Trans>Rows change</Trans>}
-          options={[
-            { id: 'direct', name: t`directly` },
-            { id: 'request', name: t`by change requests` },
-          ]}
-          defaultValue={branch.row_changes}
-          help={<Trans>A table may have a rule of its own.</Trans>}
-        />
-        <SelectField
-          name="required_approvals"
-          label={<Trans>Approvals that a change request takes</Trans>}
-          options={Array.from({ length: mostApprovals }, (_, place) => ({
-            id: String(place + 1),
-            name: String(place + 1),
-          }))}
-          defaultValue={String(branch.required_approvals)}
-        />
-        <CheckField
-          name="self_approval"
-          label={<Trans>Its creator may approve it</Trans>}
-          isChecked={branch.self_approval}
-        />
-        <CheckField
-          name="comment_required"
-          label={<Trans>Sending and approving it take a comment</Trans>}
-          isChecked={branch.comment_required}
-        />
-        <CheckField
-          name="machine_imports"
-          label={<Trans>Imports of applications go on</Trans>}
-          help={<Trans>Where rows change by change requests.</Trans>}
-          isChecked={branch.machine_imports}
-        />
-      </Form>
-    </ModalDialog>
+    <FormDialog label={t`How rows of ${branch.name} change`} submit={<Trans>Save</Trans>} act={save} onClose={onClose}>
+      <SelectField
+        name="row_changes"
+        label={<Trans>Rows change</Trans>}
+        options={[
+          { id: 'direct', name: t`directly` },
+          { id: 'request', name: t`by change requests` },
+        ]}
+        defaultValue={branch.row_changes}
+        help={<Trans>A table may have a rule of its own.</Trans>}
+      />
+      <SelectField
+        name="required_approvals"
+        label={<Trans>Approvals that a change request takes</Trans>}
+        options={Array.from({ length: mostApprovals }, (_, place) => ({
+          id: String(place + 1),
+          name: String(place + 1),
+        }))}
+        defaultValue={String(branch.required_approvals)}
+      />
+      <CheckField
+        name="self_approval"
+        label={<Trans>Its creator may approve it</Trans>}
+        isChecked={branch.self_approval}
+      />
+      <CheckField
+        name="comment_required"
+        label={<Trans>Sending and approving it take a comment</Trans>}
+        isChecked={branch.comment_required}
+      />
+      <CheckField
+        name="machine_imports"
+        label={<Trans>Imports of applications go on</Trans>}
+        help={<Trans>Where rows change by change requests.</Trans>}
+        isChecked={branch.machine_imports}
+      />
+    </FormDialog>
   );
 }

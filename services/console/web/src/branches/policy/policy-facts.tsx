@@ -6,7 +6,6 @@ import { meQuery } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import pageStyles from '../../parts/page.module.css';
 import type { BranchDetails } from '../branch-query.ts';
-import styles from '../branches.module.css';
 import { maySetPolicy } from './branch-rights.ts';
 import { PolicyDialog } from './policy-dialog.tsx';
 
@@ -17,7 +16,7 @@ export function PolicyFacts({ branch }: { branch: BranchDetails }) {
   const isByRequest = branch.row_changes === 'request';
   return (
     <section className={pageStyles.section} aria-labelledby="policy-title">
-      <div className={styles.sectionHead}>
+      <div className={pageStyles.sectionHead}>
         <h2 id="policy-title">
           <Trans>How rows change</Trans>
         </h2>
@@ -63,12 +62,12 @@ export function PolicyFacts({ branch }: { branch: BranchDetails }) {
         )}
       </ul>
       {!branch.row_policy_in_force && (
-        <p className={styles.warn} role="status">
+        <p className={pageStyles.warn} role="status">
           <Trans>This was changed a moment ago, and is not in force yet.</Trans>
         </p>
       )}
       {may === false && (
-        <p className={styles.quiet}>
+        <p className={pageStyles.quiet}>
           <Trans>Approvers of the branch and administrators change this.</Trans>
         </p>
       )}

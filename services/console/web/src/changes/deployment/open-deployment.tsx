@@ -1,13 +1,13 @@
 // A deployment: what it does to which tables, what is in its way, and the steps that one may take.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
-import { Link } from '@tanstack/react-router';
-import { CircleCheck } from 'lucide-react';
-import { Person } from '../../parts/person.tsx';
-import { Time } from '../../parts/time.tsx';
+import pageStyles from '../../parts/page.module.css';
+import reviewStyles from '../../parts/review/review.module.css';
+import { BranchLink } from '../branch-link.tsx';
 import { ChangeHead } from '../change-head.tsx';
 import { type Deployment, isEnded, isUnderWay } from '../change-queries.ts';
 import { ChangeStory } from '../change-story.tsx';
 import styles from '../changes.module.css';
+import { Done } from '../done.tsx';
 import { Outdated } from '../outdated.tsx';
 import { StepBar } from '../steps/step-bar.tsx';
 import { TableChange } from '../structure/table-change.tsx';
@@ -19,17 +19,18 @@ export function OpenDeployment({ deployment }: { deployment: Deployment }) {
   const { id, branch, status, diffs, table_definitions: tables } = deployment;
   const seen = useSeenRevision(deployment.revision);
   const isOpen = !isEnded(status) && !isUnderWay(status);
-  const place = (
-    <Link to="/branches/$id" params={{ id: String(branch.id) }}>
-      {branch.name}
-    </Link>
-  );
   return (
-    <div className={styles.change}>
-      <ChangeHead title={t`Deployment #${id}`} change={deployment} place={place} />
+    <div className={reviewStyles.page}>
+      <ChangeHead title={t`Deployment #${id}`} change={deployment} place={<BranchLink branch={branch} />} />
       {isOpen && seen.isOutdated && <Outdated onLook={seen.lookAgain} />}
       {isOpen && <DeploymentRehearsal deployment={deployment} />}
-      {status === 'deployed' && <Deployed deployment={deployment} />}
+      {status === 'deployed' && (
+        <Done
+          title={<Trans>Deployed on {branch.name}</Trans>}
+          by={deployment.deployed_by}
+          at={deployment.deployed_at}
+        />
+      )}
       <section className={styles.part} aria-labelledby="tables-title">
         <h2 id="tables-title">
           <Plural value={tables.length} one="# table" other="# tables" />
@@ -59,35 +60,14 @@ function Losses({ deployment: { diffs } }: { deployment: Deployment }) {
   const warnings = diffs.flatMap((diff) => diff.warnings).length;
   if (blockers > 0)
     return (
-      <p className={styles.bad}>
+      <p className={pageStyles.bad}>
         <Plural value={blockers} one="# thing is in the way" other="# things are in the way" />
       </p>
     );
   if (warnings === 0) return null;
   return (
-    <p className={styles.bad}>
+    <p className={pageStyles.bad}>
       <Plural value={warnings} one="Data would be lost: see # warning" other="Data would be lost: see # warnings" />
-    </p>
-  );
-}
-
-function Deployed({ deployment: { branch, deployed_by: by, deployed_at: at } }: { deployment: Deployment }) {
-  return (
-    <p className={`${styles.notice} ${styles.done}`}>
-      <span className={styles.verdict}>
-        <strong className={styles.ok}>
-          <CircleCheck size={16} aria-hidden /> <Trans>Deployed on {branch.name}</Trans>
-        </strong>
-        <span className={styles.quiet}>
-          <Person id={by} />
-          {at && (
-            <>
-              {' · '}
-              <Time instant={at} />
-            </>
-          )}
-        </span>
-      </span>
     </p>
   );
 }

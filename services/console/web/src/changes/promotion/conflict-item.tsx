@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { plainText } from '../../cells/cell-text.ts';
-import styles from '../changes.module.css';
+import pageStyles from '../../parts/page.module.css';
 import { useAttributeWords } from '../structure/attribute-words.ts';
 import { type Conflict, idOf, placeOf, type Side } from './resolutions.ts';
 import { SideChoice } from './side-choice.tsx';
@@ -34,7 +34,7 @@ export function ConflictItem({ conflict, side, source, target, onChoose }: Confl
       targetValue={textOf(conflict.target)}
       onChoose={onChoose}
     >
-      <span className={styles.quiet}>
+      <span className={pageStyles.quiet}>
         <Trans>before: {textOf(conflict.base)}</Trans>
       </span>
     </SideChoice>

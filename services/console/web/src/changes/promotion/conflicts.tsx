@@ -1,5 +1,6 @@
 // The conflicts of a promotion: what both branches have changed, and which side is taken.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
+import pageStyles from '../../parts/page.module.css';
 import styles from '../changes.module.css';
 import { ConflictItem } from './conflict-item.tsx';
 import conflictStyles from './conflicts.module.css';
@@ -25,13 +26,13 @@ export function Conflicts({ conflicts, unlisted, choices, nameOf, source, target
       <h2 id="conflicts-title">
         <Plural value={conflicts.length + unlisted} one="# conflict" other="# conflicts" />
       </h2>
-      <p className={styles.quiet}>
+      <p className={pageStyles.quiet}>
         <Trans>
           Both branches have changed these since they were last the same. Choose for each what {target} shall have.
         </Trans>
       </p>
       {unlisted > 0 && (
-        <p className={styles.bad}>
+        <p className={pageStyles.bad}>
           <Plural
             value={unlisted}
             one="# more is not listed: decide all of its table at once."

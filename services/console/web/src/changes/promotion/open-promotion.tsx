@@ -1,7 +1,9 @@
 // A promotion: what it would merge, its conflicts, its rows, and the steps that one may take.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import pageStyles from '../../parts/page.module.css';
+import reviewStyles from '../../parts/review/review.module.css';
+import { BranchLink } from '../branch-link.tsx';
 import { ChangeHead } from '../change-head.tsx';
 import { isEnded, isUnderWay, type Promotion } from '../change-queries.ts';
 import { ChangeStory } from '../change-story.tsx';
@@ -29,7 +31,7 @@ export function OpenPromotion({ promotion }: { promotion: Promotion }) {
   const left = undecided(choices, conflicts).length;
   const count = promotion.table_definitions.length;
   return (
-    <div className={styles.change}>
+    <div className={reviewStyles.page}>
       <ChangeHead title={t`Promotion #${id}`} change={promotion} place={<Places promotion={promotion} />} />
       {isOpen && seen.isOutdated && <Outdated onLook={seen.lookAgain} />}
       {isOpen && <RehearsalPanel {...rehearsal} />}
@@ -65,7 +67,7 @@ export function OpenPromotion({ promotion }: { promotion: Promotion }) {
         note={<Note left={left} includesRows={promotion.include_data} />}
       >
         {isOpen && left > 0 && (
-          <p className={styles.bad}>
+          <p className={pageStyles.bad}>
             <Plural value={left} one="# conflict is not decided yet" other="# conflicts are not decided yet" />
           </p>
         )}
@@ -77,17 +79,9 @@ export function OpenPromotion({ promotion }: { promotion: Promotion }) {
 function Places({ promotion: { from_branch: from, to_branch: to, include_data } }: { promotion: Promotion }) {
   return (
     <>
-      {from ? (
-        <Link to="/branches/$id" params={{ id: String(from.id) }}>
-          {from.name}
-        </Link>
-      ) : (
-        <Trans>a deleted branch</Trans>
-      )}
+      {from ? <BranchLink branch={from} /> : <Trans>a deleted branch</Trans>}
       {' → '}
-      <Link to="/branches/$id" params={{ id: String(to.id) }}>
-        {to.name}
-      </Link>
+      <BranchLink branch={to} />
       {' · '}
       {include_data ? <Trans>with rows</Trans> : <Trans>without rows</Trans>}
     </>
@@ -103,7 +97,7 @@ function Note({ left, includesRows }: { left: number; includesRows: boolean }) {
         </p>
       )}
       {left > 0 && (
-        <p className={styles.bad}>
+        <p className={pageStyles.bad}>
           <Plural
             value={left}
             one="# conflict is not decided yet: it would be refused."

@@ -1,18 +1,17 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { client, type Schemas } from '../../api/client.ts';
 import { operationOf } from '../../diff/change-kinds.ts';
+import { rowWindows, windowFrom } from '../../diff/row-windows.ts';
 import type { PromotionView } from './promotion-view.ts';
 
 export type PromotedRow = Schemas['PromotedRow'];
-
-const windowSize = 100;
 
 /** The rows of a table that a promotion would change, a window at a time, as of its revision. */
 export const promotedRowsQuery = (id: number, revision: string | null, { table, kind, conflict }: PromotionView) =>
   infiniteQueryOptions({
     // Beside those of promotions: of one that has ended there is nothing to be read again.
     queryKey: ['promoted_rows', id, revision, { table, kind, conflict }],
-    initialPageParam: 0,
+    ...rowWindows,
     queryFn: ({ pageParam, signal }) =>
       client.get('/promotions/{id}/rows', {
         params: {
@@ -21,13 +20,9 @@ export const promotedRowsQuery = (id: number, revision: string | null, { table, 
             ...(table && { table_definition_id: table }),
             ...(kind && { kind: operationOf[kind] }),
             ...(conflict && { conflict: 'true' as const }),
-            startRow: pageParam,
-            endRow: pageParam + windowSize,
+            ...windowFrom(pageParam),
           },
         },
         signal,
       }),
-    getNextPageParam: ({ rowCount }, _pages, before) =>
-      before + windowSize < rowCount ? before + windowSize : undefined,
-    refetchOnWindowFocus: false,
   });

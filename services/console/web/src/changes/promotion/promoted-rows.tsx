@@ -8,8 +8,8 @@ import type { Schemas } from '../../api/client.ts';
 import { tablesQuery } from '../../api/queries.ts';
 import { type ChangedRow, DiffRows } from '../../diff/diff-rows.tsx';
 import { KindChoice } from '../../diff/kind-choice.tsx';
-import { More } from '../../diff/more.tsx';
 import { Button } from '../../parts/button.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import type { Promotion } from '../change-queries.ts';
 import styles from '../changes.module.css';
@@ -71,7 +71,7 @@ type RowsOfTableProps = {
 function RowsOfTable({ promotion, table, view, change }: RowsOfTableProps) {
   const { t } = useLingui();
   const query = useInfiniteQuery(promotedRowsQuery(promotion.id, promotion.revision, view));
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = query;
+  const { data, error, refetch } = query;
   const { data: deployed } = useQuery(tablesQuery(promotion.to_branch_id));
   const target = deployed?.find(({ id }) => id === table.target_table_definition_id);
   const rows = useMemo(() => data?.pages.flatMap((page) => page.rows.map(asChanged)) ?? [], [data]);
@@ -122,16 +122,8 @@ function RowsOfTable({ promotion, table, view, change }: RowsOfTableProps) {
           rows={rows}
           columns={target?.column_definitions ?? []}
           labelId={target?.lookup_display_column_id ?? null}
-          end={
-            hasNextPage && (
-              <More
-                shown={rows.length}
-                total={first.rowCount}
-                isPending={isFetchingNextPage}
-                onMore={() => void fetchNextPage()}
-              />
-            )
-          }
+          total={first.rowCount}
+          windows={query}
         />
       )}
     </>
@@ -156,7 +148,7 @@ function asChanged(row: PromotedRow): ChangedRow {
 
 function ConflictMark() {
   return (
-    <div className={styles.bad}>
+    <div className={pageStyles.bad}>
       <TriangleAlert size={14} aria-hidden /> <Trans>conflict</Trans>
     </div>
   );

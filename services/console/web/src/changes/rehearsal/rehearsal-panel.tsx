@@ -1,11 +1,12 @@
 // Whether a change would succeed, as its rehearsal has found, and what is in its way.
 import { Plural, Trans } from '@lingui/react/macro';
-import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react';
 import type { Schemas } from '../../api/client.ts';
-import { explainError } from '../../api/explain-error.ts';
 import { Button } from '../../parts/button.tsx';
+import pageStyles from '../../parts/page.module.css';
+import { CheckStatus } from '../../parts/review/check-status.tsx';
+import reviewStyles from '../../parts/review/review.module.css';
+import { Verdict } from '../../parts/review/verdict.tsx';
 import { Time } from '../../parts/time.tsx';
-import styles from './rehearsal.module.css';
 import { Violations } from './violations.tsx';
 
 /** What a rehearsal has found; `warnings` are in nothing's way. */
@@ -23,20 +24,17 @@ type RehearsalPanelProps = {
 
 export function RehearsalPanel({ found, error, isFetching, checkedAt, isOld, onCheck }: RehearsalPanelProps) {
   return (
-    <div className={styles.panel}>
-      <p role="status" className={styles.verdict}>
-        {isFetching ? (
+    <div className={reviewStyles.notice}>
+      <CheckStatus
+        isFetching={isFetching}
+        error={error}
+        checking={<Trans>Checking what it would do…</Trans>}
+        unchecked={<Trans>Not checked yet whether it would succeed</Trans>}
+      >
+        {found && (
           <>
-            <CircleDashed size={16} aria-hidden /> <Trans>Checking what it would do…</Trans>
-          </>
-        ) : error ? (
-          <span className={styles.bad}>
-            <CircleAlert size={16} aria-hidden /> <Trans>The check failed:</Trans> {explainError(error).lines.join(' ')}
-          </span>
-        ) : found ? (
-          <>
-            <Verdict found={found} />
-            <span className={styles.quiet}>
+            <Findings found={found} />
+            <span className={pageStyles.quiet}>
               <Trans>
                 checked <Time instant={new Date(checkedAt).toISOString()} />
               </Trans>
@@ -48,12 +46,8 @@ export function RehearsalPanel({ found, error, isFetching, checkedAt, isOld, onC
               )}
             </span>
           </>
-        ) : (
-          <>
-            <CircleDashed size={16} aria-hidden /> <Trans>Not checked yet whether it would succeed</Trans>
-          </>
         )}
-      </p>
+      </CheckStatus>
       <Button isDisabled={isFetching} onPress={onCheck}>
         {found || error ? <Trans>Check again</Trans> : <Trans>Check</Trans>}
       </Button>
@@ -62,20 +56,19 @@ export function RehearsalPanel({ found, error, isFetching, checkedAt, isOld, onC
   );
 }
 
-function Verdict({ found: { conflicts, violations } }: { found: Found }) {
+function Findings({ found: { conflicts, violations } }: { found: Found }) {
   const problems = violations.length;
   if (conflicts === 0 && problems === 0)
     return (
-      <strong className={styles.ok}>
-        <CircleCheck size={16} aria-hidden /> <Trans>Would succeed</Trans>
-      </strong>
+      <Verdict isGood>
+        <Trans>Would succeed</Trans>
+      </Verdict>
     );
   return (
-    <strong className={styles.bad}>
-      <CircleAlert size={16} aria-hidden />{' '}
+    <Verdict isGood={false}>
       {conflicts > 0 && <Plural value={conflicts} one="# conflict to decide" other="# conflicts to decide" />}
       {conflicts > 0 && problems > 0 && ' · '}
       {problems > 0 && <Plural value={problems} one="# problem" other="# problems" />}
-    </strong>
+    </Verdict>
   );
 }

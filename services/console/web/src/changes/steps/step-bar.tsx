@@ -2,6 +2,8 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { type ReactNode, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
+import pageStyles from '../../parts/page.module.css';
+import reviewStyles from '../../parts/review/review.module.css';
 import { type Change, isEnded, isUnderWay } from '../change-queries.ts';
 import { StepDialog, type StepProps } from './step-dialog.tsx';
 import styles from './steps.module.css';
@@ -24,7 +26,7 @@ export function StepBar({ change, children, ...props }: StepBarProps) {
   if (isEnded(status)) return null;
   const refusal = isUnderWay(status) ? undefined : canNot[applying];
   return (
-    <section className={styles.bar} aria-label={t`Steps`}>
+    <section className={`${reviewStyles.bar} ${styles.bar}`} aria-label={t`Steps`}>
       <div className={styles.says}>
         {children}
         {isUnderWay(status) && (
@@ -32,7 +34,7 @@ export function StepBar({ change, children, ...props }: StepBarProps) {
             <Trans>It is being applied…</Trans>
           </p>
         )}
-        {refusal !== undefined && <p className={styles.quiet}>{refusal}</p>}
+        {refusal !== undefined && <p className={pageStyles.quiet}>{refusal}</p>}
       </div>
       <div className={styles.steps}>
         {mayCancel && (

@@ -1,7 +1,7 @@
 // A step of a promotion or deployment: what it does, and a comment.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
-import { TextField } from '../../parts/form/fields.tsx';
+import { CommentField } from '../../parts/form/comment-field.tsx';
 import { Form } from '../../parts/form/form.tsx';
 import { ModalDialog } from '../../parts/modal-dialog.tsx';
 import { type Step, type Stepped, useChangeStep } from './use-change-step.ts';
@@ -59,18 +59,7 @@ export function StepDialog({ step, stepped, place, count, note, onClose }: StepD
         onSubmit={({ comment = '' }) => act.mutate({ step, comment })}
       >
         <p>{says[step]}</p>
-        {step === 'apply' ? (
-          note
-        ) : (
-          <TextField
-            name="comment"
-            label={<Trans>Comment</Trans>}
-            maxLength={10_000}
-            isLong
-            autoFocus
-            isRequired={step === 'reject'}
-          />
-        )}
+        {step === 'apply' ? note : <CommentField autoFocus isRequired={step === 'reject'} />}
       </Form>
     </ModalDialog>
   );

@@ -1,5 +1,7 @@
-import { Trans } from '@lingui/react/macro';
 import type { Schemas } from '../../api/client.ts';
+import { BeforeAfter } from '../../diff/before-after.tsx';
+import diffStyles from '../../diff/diff.module.css';
+import pageStyles from '../../parts/page.module.css';
 import { useAttributeWords } from './attribute-words.ts';
 import styles from './structure.module.css';
 
@@ -15,25 +17,12 @@ export function AttributeChanges({ attributes, isNew = false }: AttributeChanges
     <ul className={styles.attributes}>
       {shown.map(({ name, from, to }) => (
         <li key={name}>
-          <span className={styles.quiet}>{nameOf(name)}:</span>{' '}
-          {!isNew && (
-            <>
-              <del className={styles.before}>
-                <span className={styles.hidden}>
-                  <Trans>before:</Trans>{' '}
-                </span>
-                {wordsOf(from)}
-              </del>{' '}
-            </>
+          <span className={pageStyles.quiet}>{nameOf(name)}:</span>{' '}
+          {isNew ? (
+            <ins className={diffStyles.fresh}>{wordsOf(to)}</ins>
+          ) : (
+            <BeforeAfter before={wordsOf(from)} after={wordsOf(to)} />
           )}
-          <ins className={isNew ? styles.plain : styles.after}>
-            {!isNew && (
-              <span className={styles.hidden}>
-                <Trans>after:</Trans>{' '}
-              </span>
-            )}
-            {wordsOf(to)}
-          </ins>
         </li>
       ))}
     </ul>

@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import type { Schemas } from '../../api/client.ts';
 import { ChangeSign } from '../../parts/change-sign.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { AttributeChanges } from './attribute-changes.tsx';
 import styles from './structure.module.css';
 
@@ -57,7 +58,7 @@ export function ColumnChanges({ label, columns }: ColumnChangesProps) {
         </section>
       )}
       {same > 0 && (
-        <p className={styles.quiet}>
+        <p className={pageStyles.quiet}>
           <Plural value={same} one="# column stays the same" other="# columns stay the same" />
         </p>
       )}

@@ -3,12 +3,11 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { client, type Schemas } from '../../api/client.ts';
 import type { ChangeKind } from '../../diff/change-kinds.ts';
 import type { ChangedRow } from '../../diff/diff-rows.tsx';
+import { rowWindows, windowFrom } from '../../diff/row-windows.ts';
 import type { Side } from '../compare-view.ts';
 
 /** `tableId`: the table on either side; the server finds that of the same lineage on the other. */
 export type Compared = { tableId: number; left: Side; right: Side };
-
-const windowSize = 100;
 
 const sideOf = ({ branchId, asOf }: Side): Schemas['DifferenceSide'] => ({
   branch_id: branchId,
@@ -36,20 +35,16 @@ export const differenceCountsQuery = (compared: Compared) =>
 export const differencesQuery = (compared: Compared, kind: ChangeKind | undefined) =>
   infiniteQueryOptions({
     queryKey: ['comparisons', 'rows', compared, kind],
-    initialPageParam: 0,
+    ...rowWindows,
     queryFn: ({ pageParam, signal }) =>
       client.post('/table_data/diff', {
         body: {
           ...bodyOf(compared),
           ...(kind && { kinds: [kind] }),
-          startRow: pageParam,
-          endRow: pageParam + windowSize,
+          ...windowFrom(pageParam),
         },
         signal,
       }),
-    getNextPageParam: ({ rowCount }, _pages, before) =>
-      before + windowSize < rowCount ? before + windowSize : undefined,
-    refetchOnWindowFocus: false,
   });
 
 /** A difference as a change from left to right. */

@@ -6,7 +6,6 @@ import type { Table } from '../../api/queries.ts';
 import type { ChangeKind } from '../../diff/change-kinds.ts';
 import { DiffRows } from '../../diff/diff-rows.tsx';
 import { KindChoice } from '../../diff/kind-choice.tsx';
-import { More } from '../../diff/more.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import { asChangedRow, type Compared, differencesQuery } from './comparison-queries.ts';
@@ -22,7 +21,7 @@ type DifferingRowsProps = {
 export function DifferingRows({ compared, table, kind, onKind }: DifferingRowsProps) {
   const { t } = useLingui();
   const query = useInfiniteQuery(differencesQuery(compared, kind));
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = query;
+  const { data, error, refetch } = query;
   const rows = useMemo(() => data?.pages.flatMap((page) => page.rows.map(asChangedRow)) ?? [], [data]);
   const first = data?.pages[0];
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
@@ -58,16 +57,8 @@ export function DifferingRows({ compared, table, kind, onKind }: DifferingRowsPr
           rows={rows}
           columns={table.column_definitions}
           labelId={table.lookup_display_column_id}
-          end={
-            hasNextPage && (
-              <More
-                shown={rows.length}
-                total={first.rowCount}
-                isPending={isFetchingNextPage}
-                onMore={() => void fetchNextPage()}
-              />
-            )
-          }
+          total={first.rowCount}
+          windows={query}
         />
       )}
     </>

@@ -4,9 +4,9 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useBranch } from '../../address/use-branch.ts';
+import { LineList } from '../../parts/blocks/line-list.tsx';
 import { Button } from '../../parts/button.tsx';
 import { StateMenu } from '../../parts/files/state-menu.tsx';
-import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import { type ExportState, exportStates } from '../export-address.ts';
@@ -92,13 +92,7 @@ function Exports({ branchId, state, onNew }: ExportsProps) {
     );
   return (
     <>
-      <ul className={pageStyles.list}>
-        {exports.map((one) => (
-          <li key={one.id}>
-            <ExportLine given={one} readAt={dataUpdatedAt} />
-          </li>
-        ))}
-      </ul>
+      <LineList items={exports}>{(one) => <ExportLine given={one} readAt={dataUpdatedAt} />}</LineList>
       {hasNextPage && (
         <div className={styles.more}>
           <Button isDisabled={isFetchingNextPage} onPress={() => void fetchNextPage()}>

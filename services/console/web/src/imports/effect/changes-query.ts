@@ -1,21 +1,20 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { AlmanacError, client, type Schemas } from '../../api/client.ts';
 import type { ChangeKind } from '../../diff/change-kinds.ts';
+import { rowWindows, windowFrom } from '../../diff/row-windows.ts';
 import { parseExactly } from './exact-json.ts';
 
 export type Change = Schemas['DryRunChange'];
 type Changes = Schemas['DryRunChanges'];
-
-const windowSize = 100;
 
 /** The rows that a dry run would change, a window at a time. */
 export const changesQuery = (importId: number, tableId: number, kind: ChangeKind | undefined) =>
   infiniteQueryOptions({
     // Beside those of the import, which are read again when it is applied: its changes are no more.
     queryKey: ['import_changes', importId, tableId, kind],
-    initialPageParam: 0,
+    ...rowWindows,
     queryFn: async ({ pageParam, signal }): Promise<Changes> => {
-      const query = { ...(kind && { kind }), startRow: pageParam, endRow: pageParam + windowSize };
+      const query = { ...(kind && { kind }), ...windowFrom(pageParam) };
       const params = { path: { id: importId, table_id: tableId }, query };
       // As text, since the client would round its numbers.
       const text: unknown = await client.get('/imports/{id}/tables/{table_id}/changes', {
@@ -25,8 +24,6 @@ export const changesQuery = (importId: number, tableId: number, kind: ChangeKind
       });
       return parseExactly(String(text)) as Changes;
     },
-    getNextPageParam: ({ rowCount }, _pages, before) =>
-      before + windowSize < rowCount ? before + windowSize : undefined,
     // What a dry run found stays as it is.
     staleTime: Number.POSITIVE_INFINITY,
   });

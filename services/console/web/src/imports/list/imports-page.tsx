@@ -3,9 +3,9 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useBranch } from '../../address/use-branch.ts';
+import { LineList } from '../../parts/blocks/line-list.tsx';
 import { Button, buttonLook } from '../../parts/button.tsx';
 import { StateMenu } from '../../parts/files/state-menu.tsx';
-import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import { type ImportState, importStates } from '../import-address.ts';
@@ -86,13 +86,7 @@ function Imports({ branchId, state }: { branchId: number; state: ImportState | u
     );
   return (
     <>
-      <ul className={pageStyles.list}>
-        {imports.map((one) => (
-          <li key={one.id}>
-            <ImportLine given={one} />
-          </li>
-        ))}
-      </ul>
+      <LineList items={imports}>{(one) => <ImportLine given={one} />}</LineList>
       {hasNextPage && (
         <div className={styles.more}>
           <Button isDisabled={isFetchingNextPage} onPress={() => void fetchNextPage()}>

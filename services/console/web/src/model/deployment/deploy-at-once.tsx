@@ -3,6 +3,7 @@ import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { draftChanges } from '../definition/queries.ts';
 import styles from './deployment.module.css';
 
@@ -15,14 +16,14 @@ export function DeployAtOnce({ tableId, onDeployed }: { tableId: number; onDeplo
   return (
     <div className={styles.review}>
       <Refusal error={deploy.error} />
-      <div className={styles.acts}>
+      <div className={pageStyles.tools}>
         <Button kind="primary" isDisabled={deploy.isPending} onPress={() => deploy.mutate()}>
           <Trans>Deploy</Trans>
         </Button>
         {deploy.isPending ? (
           <Trans>Being deployed…</Trans>
         ) : (
-          <span className={styles.note}>
+          <span className={pageStyles.quiet}>
             <Trans>The draft takes effect at once, in whole or not at all.</Trans>
           </span>
         )}

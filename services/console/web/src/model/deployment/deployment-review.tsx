@@ -1,13 +1,14 @@
 // What a deployment would do now, and the decision: deploy it, ask for approval, or leave it.
 import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
-import { Notice } from '../../admin/parts/notice.tsx';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { type Deployment, deploymentQuery } from '../../changes/change-queries.ts';
 import { TableChange } from '../../changes/structure/table-change.tsx';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { ErrorState, Skeleton } from '../../parts/states.tsx';
 import { draftChanges } from '../definition/queries.ts';
 import { ApprovalRequest } from './approval-request.tsx';
@@ -77,7 +78,7 @@ function Decision({ deployment, onDeployed, onClose, onCheck }: DecisionProps) {
         <ApprovalRequest id={id} branch={branch.name} reason={can_not?.deploy} />
       )}
       {!canDeploy && !can?.includes('send_request') && <p>{can_not?.send_request ?? can_not?.deploy}</p>}
-      <div className={styles.acts}>
+      <div className={pageStyles.tools}>
         {canDeploy && !isBlocked && (
           <Button kind="primary" isDisabled={deploy.isPending || deploy.isSuccess} onPress={() => deploy.mutate()}>
             <Trans>Deploy</Trans>
@@ -93,7 +94,7 @@ function Decision({ deployment, onDeployed, onClose, onCheck }: DecisionProps) {
         </Button>
         {deploy.isPending && <Trans>Being deployed…</Trans>}
         {isBlocked && (
-          <span className={styles.note}>
+          <span className={pageStyles.quiet}>
             <Trans>It can’t be deployed before this is put right, in the draft or in the rows.</Trans>
           </span>
         )}

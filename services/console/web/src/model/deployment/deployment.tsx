@@ -2,9 +2,9 @@
 import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Notice } from '../../admin/parts/notice.tsx';
 import { meQuery } from '../../api/queries.ts';
 import { useAct } from '../../api/use-act.ts';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
 import pageStyles from '../../parts/page.module.css';

@@ -2,14 +2,15 @@
 // and requests that are open.
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useOfBranch } from '../../address/use-branch.ts';
-import { type Table, tablesQuery } from '../../api/queries.ts';
+import type { Table } from '../../api/queries.ts';
+import { LineList } from '../../parts/blocks/line-list.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { Page } from '../../parts/page.tsx';
-import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
+import { ErrorState, Skeleton } from '../../parts/states.tsx';
 import { RequestLine } from '../../requests/list/request-line.tsx';
+import { DeployedTable } from '../head/deployed-table.tsx';
 import { TableTabs } from '../head/table-tabs.tsx';
 import { openRequestsQuery } from './queries.ts';
 import { ReferringTables } from './referring-list.tsx';
@@ -18,44 +19,33 @@ import { Users } from './users.tsx';
 export function ImpactPage() {
   const { t } = useLingui();
   const { key } = useParams({ from: '/t/$key/impact' });
-  const { branch, data: tables, error, retry } = useOfBranch(tablesQuery);
-  if (error) return <ErrorState error={error} onRetry={retry} />;
-  if (!tables)
-    return (
-      <Page title={t`Impact`}>
-        <Skeleton lines={10} />
-      </Page>
-    );
-  const table = tables.find((one) => one.key === key);
-  if (!table)
-    return (
-      <EmptyState
-        title={<Trans>There is no table “{key}” here</Trans>}
-        action={
-          <Link to="/tables">
-            <Trans>All tables</Trans>
-          </Link>
-        }
-      >
-        <Trans>It is not deployed on the branch {branch?.name}, or you may not view it.</Trans>
-      </EmptyState>
-    );
   return (
-    <Page
-      title={table.name}
-      note={<Trans>What a change of this table reaches</Trans>}
-      actions={<TableTabs tableKey={table.key} />}
+    <DeployedTable
+      tableKey={key}
+      waiting={
+        <Page title={t`Impact`}>
+          <Skeleton lines={10} />
+        </Page>
+      }
     >
-      <Part id="referring" title={<Trans>Tables that refer to it</Trans>}>
-        <ReferringTables table={table} tables={tables} />
-      </Part>
-      <Part id="users" title={<Trans>Used in the last 30 days by</Trans>}>
-        <Users tableId={table.id} />
-      </Part>
-      <Part id="requests" title={<Trans>Open change requests</Trans>}>
-        <OpenRequests table={table} />
-      </Part>
-    </Page>
+      {(table, tables) => (
+        <Page
+          title={table.name}
+          note={<Trans>What a change of this table reaches</Trans>}
+          actions={<TableTabs tableKey={table.key} />}
+        >
+          <Part id="referring" title={<Trans>Tables that refer to it</Trans>}>
+            <ReferringTables table={table} tables={tables} />
+          </Part>
+          <Part id="users" title={<Trans>Used in the last 30 days by</Trans>}>
+            <Users tableId={table.id} />
+          </Part>
+          <Part id="requests" title={<Trans>Open change requests</Trans>}>
+            <OpenRequests table={table} />
+          </Part>
+        </Page>
+      )}
+    </DeployedTable>
   );
 }
 
@@ -78,13 +68,5 @@ function OpenRequests({ table: { id } }: { table: Table }) {
         <Trans>No change request changes its rows.</Trans>
       </p>
     );
-  return (
-    <ul className={pageStyles.list}>
-      {requests.map((request) => (
-        <li key={request.id}>
-          <RequestLine request={request} isBranchShown={false} />
-        </li>
-      ))}
-    </ul>
-  );
+  return <LineList items={requests}>{(request) => <RequestLine request={request} isBranchShown={false} />}</LineList>;
 }

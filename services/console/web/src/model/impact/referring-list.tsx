@@ -1,9 +1,9 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import adminStyles from '../../admin/admin.module.css';
-import { ScrolledTable } from '../../admin/parts/scrolled-table.tsx';
 import type { Column, Table } from '../../api/queries.ts';
+import tableStyles from '../../parts/blocks/scrolled-table.module.css';
+import { ScrolledTable } from '../../parts/blocks/scrolled-table.tsx';
 import { useNumbers } from '../../parts/files/use-numbers.ts';
 import styles from './impact.module.css';
 import { filledRowsQuery } from './queries.ts';
@@ -31,7 +31,7 @@ export function ReferringTables({ table, tables }: { table: Table; tables: Table
             <th scope="col">
               <Trans>Column</Trans>
             </th>
-            <th scope="col" className={adminStyles.number}>
+            <th scope="col" className={tableStyles.number}>
               <Trans>Rows that refer</Trans>
             </th>
           </tr>
@@ -48,7 +48,7 @@ export function ReferringTables({ table, tables }: { table: Table; tables: Table
                 <td>
                   <code>{column.name}</code>
                 </td>
-                <td className={adminStyles.number}>
+                <td className={tableStyles.number}>
                   <FilledRows tableId={other.id} column={column} />
                 </td>
               </tr>

@@ -1,9 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
-import adminStyles from '../../admin/admin.module.css';
-import { ScrolledTable } from '../../admin/parts/scrolled-table.tsx';
 import { applicationsQuery } from '../../admin/queries.ts';
 import { useIsAdministrator } from '../../admin/use-is-administrator.ts';
+import tableStyles from '../../parts/blocks/scrolled-table.module.css';
+import { ScrolledTable } from '../../parts/blocks/scrolled-table.tsx';
 import { useNumbers } from '../../parts/files/use-numbers.ts';
 import { Person } from '../../parts/person.tsx';
 import { ErrorState, Skeleton } from '../../parts/states.tsx';
@@ -30,13 +30,13 @@ export function Users({ tableId }: { tableId: number }) {
           <th scope="col">
             <Trans>Application or person</Trans>
           </th>
-          <th scope="col" className={adminStyles.number}>
+          <th scope="col" className={tableStyles.number}>
             <Trans>Reads</Trans>
           </th>
-          <th scope="col" className={adminStyles.number}>
+          <th scope="col" className={tableStyles.number}>
             <Trans>Writes</Trans>
           </th>
-          <th scope="col" className={adminStyles.number}>
+          <th scope="col" className={tableStyles.number}>
             <Trans>Exports</Trans>
           </th>
           <th scope="col">
@@ -52,9 +52,9 @@ export function Users({ tableId }: { tableId: number }) {
               <th scope="row">
                 <Consumer {...consumer} />
               </th>
-              <td className={adminStyles.number}>{count(read)}</td>
-              <td className={adminStyles.number}>{count(write)}</td>
-              <td className={adminStyles.number}>{count(exports)}</td>
+              <td className={tableStyles.number}>{count(read)}</td>
+              <td className={tableStyles.number}>{count(write)}</td>
+              <td className={tableStyles.number}>{count(exports)}</td>
               <td>{lastDay}</td>
             </tr>
           );

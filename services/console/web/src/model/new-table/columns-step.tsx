@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/form/fields.tsx';
 import { Form, Refusal } from '../../parts/form/form.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { ColumnFields } from './column-fields.tsx';
 import { emptyColumn, moveColumn, type NewColumn } from './draft-columns.ts';
 import { ColumnRefused } from './make-table.ts';
@@ -58,12 +59,12 @@ export function ColumnsStep(props: ColumnsStepProps) {
           <Trans>Columns</Trans>
         </h2>
         {fileName && (
-          <p className={styles.note}>
+          <p className={pageStyles.quiet}>
             <Trans>Guessed from the beginning of {fileName}. Nothing is stored yet.</Trans>
           </p>
         )}
         {!columns.some(({ is_primary_key }) => is_primary_key) && (
-          <p className={styles.note}>
+          <p className={pageStyles.quiet}>
             <Trans>No column is of the key. A table takes one to be deployed: what names a row.</Trans>
           </p>
         )}
@@ -86,7 +87,7 @@ export function ColumnsStep(props: ColumnsStepProps) {
           <Trans>Add a column</Trans>
         </Button>
       </section>
-      <p className={styles.note}>
+      <p className={pageStyles.quiet}>
         <Trans>References, valid values and descriptions are given afterwards, in its structure.</Trans>
       </p>
     </Form>

@@ -11,6 +11,7 @@ import { Sending } from '../../imports/sending/sending.tsx';
 import { Outcome } from '../../imports/wizard/outcome.tsx';
 import { Button, buttonLook } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { ErrorState, Skeleton } from '../../parts/states.tsx';
 import { DeployAtOnce } from '../deployment/deploy-at-once.tsx';
 import { DeploymentReview } from '../deployment/deployment-review.tsx';
@@ -61,7 +62,7 @@ export function LiveStep({ made: { definition, deploymentId }, read, columns, da
           />
         )}
         {read && (
-          <p className={styles.note}>
+          <p className={pageStyles.quiet}>
             <Trans>
               When you deploy it here, the rows of {read.file.name} are loaded at once. When others do, import the file
               afterwards.
@@ -78,7 +79,7 @@ export function LiveStep({ made: { definition, deploymentId }, read, columns, da
         <CircleAlert size={16} aria-hidden /> <Trans>The table is in service. Its rows were not loaded.</Trans>
       </p>
       <Refusal error={load.error} />
-      <div className={styles.acts}>
+      <div className={pageStyles.tools}>
         <Button kind="primary" onPress={start}>
           <Trans>Try again</Trans>
         </Button>

@@ -10,6 +10,7 @@ import { DropArea } from '../../imports/wizard/drop-area.tsx';
 import { Button } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/form/fields.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { EmptyState } from '../../parts/states.tsx';
 import { type Domain, draftChanges } from '../definition/queries.ts';
 import { ColumnsStep } from './columns-step.tsx';
@@ -109,7 +110,7 @@ export function NewTable({ branch, me, domains, chosenDomain }: NewTableProps) {
           <Trans>The columns are being guessed…</Trans>
         </p>
       )}
-      <div className={styles.acts}>
+      <div className={pageStyles.tools}>
         <Button
           isDisabled={read.isPending}
           onPress={() => setBegun({ name: '', columns: [emptyColumn()], read: undefined })}

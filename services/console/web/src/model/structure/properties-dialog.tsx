@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
 import { SelectField, TextField } from '../../parts/form/fields.tsx';
-import { Form } from '../../parts/form/form.tsx';
-import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import { type DefinitionDetails, domainsQuery, draftChanges } from '../definition/queries.ts';
 
 type PropertiesDialogProps = { definition: DefinitionDetails; onClose: () => void };
@@ -32,44 +31,36 @@ export function PropertiesDialog({ definition, onClose }: PropertiesDialogProps)
     { changes: draftChanges, onDone: onClose },
   );
   return (
-    <ModalDialog label={t`Change ${name}`} onClose={onClose}>
-      <Form
-        error={save.error}
-        isPending={save.isPending}
-        submit={<Trans>Save to the draft</Trans>}
-        onCancel={onClose}
-        onSubmit={save.mutate}
-      >
-        <TextField name="name" label={<Trans>Name</Trans>} defaultValue={name} autoFocus isRequired />
-        <TextField name="description" label={<Trans>Description</Trans>} defaultValue={description ?? ''} isLong />
-        <SelectField
-          // The domains may come after the dialog: the browser's list keeps its own choice.
-          key={offered.length}
-          name="domain_id"
-          label={<Trans>Domain</Trans>}
-          options={(offered.length > 0 ? offered : [domain]).map((one) => ({ id: String(one.id), name: one.name }))}
-          defaultValue={String(domain.id)}
-        />
-        <SelectField
-          name="load_type"
-          label={<Trans>Rows</Trans>}
-          options={[
-            { id: 'manual', name: t`entered and imported by people` },
-            { id: 'source', name: t`from imports alone` },
-          ]}
-          defaultValue={load_type}
-        />
-        <SelectField
-          name="shown"
-          label={<Trans>References show</Trans>}
-          help={<Trans>The column by which other tables show a row of this one.</Trans>}
-          options={[
-            { id: '', name: t`what fits best` },
-            ...column_definitions.map((column) => ({ id: String(column.id), name: column.name })),
-          ]}
-          defaultValue={shown === null ? '' : String(shown)}
-        />
-      </Form>
-    </ModalDialog>
+    <FormDialog label={t`Change ${name}`} submit={<Trans>Save to the draft</Trans>} act={save} onClose={onClose}>
+      <TextField name="name" label={<Trans>Name</Trans>} defaultValue={name} autoFocus isRequired />
+      <TextField name="description" label={<Trans>Description</Trans>} defaultValue={description ?? ''} isLong />
+      <SelectField
+        // The domains may come after the dialog: the browser's list keeps its own choice.
+        key={offered.length}
+        name="domain_id"
+        label={<Trans>Domain</Trans>}
+        options={(offered.length > 0 ? offered : [domain]).map((one) => ({ id: String(one.id), name: one.name }))}
+        defaultValue={String(domain.id)}
+      />
+      <SelectField
+        name="load_type"
+        label={<Trans>Rows</Trans>}
+        options={[
+          { id: 'manual', name: t`entered and imported by people` },
+          { id: 'source', name: t`from imports alone` },
+        ]}
+        defaultValue={load_type}
+      />
+      <SelectField
+        name="shown"
+        label={<Trans>References show</Trans>}
+        help={<Trans>The column by which other tables show a row of this one.</Trans>}
+        options={[
+          { id: '', name: t`what fits best` },
+          ...column_definitions.map((column) => ({ id: String(column.id), name: column.name })),
+        ]}
+        defaultValue={shown === null ? '' : String(shown)}
+      />
+    </FormDialog>
   );
 }

@@ -1,8 +1,7 @@
 // What a table is called and belongs to: the draft, and where it differs what is in service.
 import { Trans, useLingui } from '@lingui/react/macro';
-import type { ReactNode } from 'react';
-import adminStyles from '../../admin/admin.module.css';
 import type { Table } from '../../api/queries.ts';
+import { Fact, Facts } from '../../parts/blocks/facts.tsx';
 import { ChangeSign } from '../../parts/change-sign.tsx';
 import type { DefinitionDetails } from '../definition/queries.ts';
 import styles from './structure.module.css';
@@ -28,7 +27,7 @@ export function Properties({ definition, deployed }: PropertiesProps) {
     },
   ];
   return (
-    <dl className={adminStyles.facts}>
+    <Facts>
       <Fact name={t`Key`}>
         <code>{definition.key}</code>
       </Fact>
@@ -47,16 +46,7 @@ export function Properties({ definition, deployed }: PropertiesProps) {
           )}
         </Fact>
       ))}
-    </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
+    </Facts>
   );
 }
 

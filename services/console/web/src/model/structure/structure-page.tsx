@@ -1,14 +1,14 @@
 // The structure of a table: the draft beside what is in service, and the way from one to the other.
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useBranch } from '../../address/use-branch.ts';
-import { Notice } from '../../admin/parts/notice.tsx';
+import { useOfBranch } from '../../address/use-branch.ts';
 import { AlmanacError, client } from '../../api/client.ts';
 import { type Branch, definitionsQuery, type Table, tablesQuery } from '../../api/queries.ts';
 import { useAct } from '../../api/use-act.ts';
+import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
 import pageStyles from '../../parts/page.module.css';
@@ -16,6 +16,7 @@ import { Page } from '../../parts/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import { type DefinitionDetails, type DraftColumn, definitionQuery, draftChanges } from '../definition/queries.ts';
 import { Deployment } from '../deployment/deployment.tsx';
+import { NoSuchTable } from '../head/no-such-table.tsx';
 import { TableTabs } from '../head/table-tabs.tsx';
 import { ColumnDialog } from './column-dialog.tsx';
 import { ColumnList } from './column-list.tsx';
@@ -28,36 +29,33 @@ import styles from './structure.module.css';
 export function StructurePage() {
   const { t } = useLingui();
   const { key } = useParams({ from: '/t/$key/structure' });
-  const { branch, error: branchError, retry } = useBranch();
-  const { data, error, refetch } = useQuery({
-    ...definitionQuery(branch?.id ?? 0, key),
-    enabled: branch !== undefined,
-  });
-  const tables = useQuery({ ...tablesQuery(branch?.id ?? 0), enabled: branch !== undefined });
-  if (branchError) return <ErrorState error={branchError} onRetry={retry} />;
-  if (error instanceof AlmanacError && error.status === 404)
+  const { branch, ...draft } = useOfBranch((branchId) => definitionQuery(branchId, key));
+  const tables = useOfBranch(tablesQuery);
+  const error = draft.error ?? tables.error;
+  if (draft.error instanceof AlmanacError && draft.error.status === 404)
     return (
-      <EmptyState
-        title={<Trans>There is no table “{key}” here</Trans>}
-        action={
-          <Link to="/tables">
-            <Trans>All tables</Trans>
-          </Link>
-        }
-      >
+      <NoSuchTable tableKey={key}>
         <Trans>It has no draft on the branch {branch?.name}, or you may not see it.</Trans>
-      </EmptyState>
+      </NoSuchTable>
     );
-  if (error ?? tables.error)
-    return <ErrorState error={error ?? tables.error} onRetry={() => void Promise.all([refetch(), tables.refetch()])} />;
-  if (!branch || !data || !tables.data)
+  if (error)
+    return (
+      <ErrorState
+        error={error}
+        onRetry={() => {
+          draft.retry();
+          tables.retry();
+        }}
+      />
+    );
+  if (!branch || !draft.data || !tables.data)
     return (
       <Page title={t`Structure`}>
         <Skeleton lines={10} />
       </Page>
     );
-  const deployed = tables.data.find(({ id }) => id === data.id);
-  return <Structure key={data.id} branch={branch} definition={data} deployed={deployed} />;
+  const deployed = tables.data.find(({ id }) => id === draft.data?.id);
+  return <Structure key={draft.data.id} branch={branch} definition={draft.data} deployed={deployed} />;
 }
 
 type StructureProps = { branch: Branch; definition: DefinitionDetails; deployed: Table | undefined };
@@ -93,12 +91,12 @@ function Structure({ branch, definition, deployed }: StructureProps) {
     >
       {!canChange && can_not?.update && <Notice>{can_not.update}</Notice>}
       <section className={pageStyles.section} aria-labelledby="table-title">
-        <div className={styles.head}>
+        <div className={pageStyles.sectionHead}>
           <h2 id="table-title">
             <Trans>Table</Trans>
           </h2>
           {canChange && (
-            <span className={styles.tools}>
+            <span className={pageStyles.tools}>
               <Button onPress={() => setOpened({ kind: 'properties' })}>
                 <Trans>Change…</Trans>
               </Button>
@@ -115,7 +113,7 @@ function Structure({ branch, definition, deployed }: StructureProps) {
         <Properties definition={definition} deployed={deployed} />
       </section>
       <section className={pageStyles.section} aria-labelledby="columns-title">
-        <div className={styles.head}>
+        <div className={pageStyles.sectionHead}>
           <h2 id="columns-title">
             <Trans>Columns</Trans>
           </h2>

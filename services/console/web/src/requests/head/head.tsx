@@ -7,6 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { useTitle } from '../../parts/page.tsx';
 import { Person } from '../../parts/person.tsx';
+import reviewStyles from '../../parts/review/review.module.css';
 import { Time } from '../../parts/time.tsx';
 import { type ChangeRequest, ended } from '../queries.ts';
 import { useRequestWords } from '../request-words.ts';
@@ -19,8 +20,8 @@ export function Head({ request }: { request: ChangeRequest }) {
   const { name, style } = useRequestWords().status[request.status];
   useTitle(request.title);
   return (
-    <header className={styles.head}>
-      <div className={styles.title}>
+    <header className={reviewStyles.head}>
+      <div className={reviewStyles.title}>
         <h1>{request.title}</h1>
         <span className={`${pageStyles.pill} ${style}`}>{name}</span>
         {request.can.includes('send_request') && (
@@ -29,7 +30,7 @@ export function Head({ request }: { request: ChangeRequest }) {
           </Button>
         )}
       </div>
-      <p className={styles.facts}>
+      <p className={reviewStyles.facts}>
         <span>
           #{request.id} · <Person id={request.created_by} /> · {request.branch.name}
         </span>
@@ -45,7 +46,7 @@ export function Head({ request }: { request: ChangeRequest }) {
           </Link>
         )}
       </p>
-      {request.description && <p className={styles.description}>{request.description}</p>}
+      {request.description && <p className={reviewStyles.text}>{request.description}</p>}
       {request.error && <Failure error={request.error} />}
       {isEdited && <EditDialog request={request} onClose={() => setEdited(false)} />}
     </header>
@@ -92,9 +93,9 @@ function Approvals({ request: { approvals, policy } }: { request: ChangeRequest 
 /** Why it could not be applied: a line for each reason. */
 function Failure({ error }: { error: string }) {
   const lines = error.split('\n');
-  if (lines.length === 1) return <p className={styles.bad}>{error}</p>;
+  if (lines.length === 1) return <p className={pageStyles.bad}>{error}</p>;
   return (
-    <details className={styles.bad}>
+    <details className={pageStyles.bad}>
       <summary>
         <Plural value={lines.length} one="Not applied: # reason" other="Not applied: # reasons" />
       </summary>

@@ -1,10 +1,10 @@
 // Whether the request would apply, as the last rehearsal has found; always in view.
 import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react';
 import { client, type Schemas } from '../../api/client.ts';
-import { explainError } from '../../api/explain-error.ts';
 import { Button } from '../../parts/button.tsx';
+import { CheckStatus } from '../../parts/review/check-status.tsx';
+import { Verdict } from '../../parts/review/verdict.tsx';
 import { Time } from '../../parts/time.tsx';
 import { type ChangeRequest, operationsKey, requestKey } from '../queries.ts';
 import styles from './head.module.css';
@@ -39,18 +39,15 @@ export function Rehearsal({ request, isAutomatic }: RehearsalProps) {
   const isOutdated = data && data.revision !== request.revision;
   return (
     <div className={styles.rehearsal}>
-      <p role="status" className={styles.verdict}>
-        {isFetching ? (
+      <CheckStatus
+        isFetching={isFetching}
+        error={error}
+        checking={<Trans>Checking what applying it would do…</Trans>}
+        unchecked={<Trans>Not checked yet whether it would apply</Trans>}
+      >
+        {data && (
           <>
-            <CircleDashed size={16} aria-hidden /> <Trans>Checking what applying it would do…</Trans>
-          </>
-        ) : error ? (
-          <span className={styles.bad}>
-            <CircleAlert size={16} aria-hidden /> <Trans>The check failed:</Trans> {explainError(error).lines.join(' ')}
-          </span>
-        ) : data ? (
-          <>
-            <Verdict rehearsal={data} />
+            <Findings rehearsal={data} />
             <span className={styles.quiet}>
               {isOutdated ? (
                 <Trans>
@@ -63,12 +60,8 @@ export function Rehearsal({ request, isAutomatic }: RehearsalProps) {
               )}
             </span>
           </>
-        ) : (
-          <>
-            <CircleDashed size={16} aria-hidden /> <Trans>Not checked yet whether it would apply</Trans>
-          </>
         )}
-      </p>
+      </CheckStatus>
       {data && data.problem_count > 0 && <RehearsalProblems request={request} rehearsal={data} />}
       <Button isDisabled={isFetching} onPress={() => void refetch()}>
         {data || error ? <Trans>Check again</Trans> : <Trans>Check</Trans>}
@@ -77,17 +70,16 @@ export function Rehearsal({ request, isAutomatic }: RehearsalProps) {
   );
 }
 
-function Verdict({ rehearsal }: { rehearsal: Schemas['ChangeRequestRehearsal'] }) {
+function Findings({ rehearsal }: { rehearsal: Schemas['ChangeRequestRehearsal'] }) {
   if (rehearsal.problem_count === 0)
     return (
-      <strong className={styles.ok}>
-        <CircleCheck size={16} aria-hidden /> <Trans>Would apply cleanly</Trans>
-      </strong>
+      <Verdict isGood>
+        <Trans>Would apply cleanly</Trans>
+      </Verdict>
     );
   const counts = countProblems(rehearsal);
   return (
-    <strong className={styles.bad}>
-      <CircleAlert size={16} aria-hidden />{' '}
+    <Verdict isGood={false}>
       {counts ? (
         <>
           <Plural value={counts.conflicts} one="# conflict" other="# conflicts" />
@@ -97,6 +89,6 @@ function Verdict({ rehearsal }: { rehearsal: Schemas['ChangeRequestRehearsal'] }
       ) : (
         <Plural value={rehearsal.problem_count} one="# problem or conflict" other="# problems and conflicts" />
       )}
-    </strong>
+    </Verdict>
   );
 }

@@ -2,8 +2,8 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { LineList } from '../../parts/blocks/line-list.tsx';
 import { Button } from '../../parts/button.tsx';
-import styles from '../../parts/page.module.css';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import { useRequestWords } from '../request-words.ts';
 import listStyles from './list.module.css';
@@ -23,13 +23,9 @@ export function RequestList({ scope, view, onClear }: RequestListProps) {
   }
   return (
     <>
-      <ul className={styles.list}>
-        {data.data.map((request) => (
-          <li key={request.id}>
-            <RequestLine request={request} isBranchShown={'created_by' in scope} />
-          </li>
-        ))}
-      </ul>
+      <LineList items={data.data}>
+        {(request) => <RequestLine request={request} isBranchShown={'created_by' in scope} />}
+      </LineList>
       <Pages meta={data.meta} />
     </>
   );

@@ -7,6 +7,7 @@ import { Value } from '../../diff/cell-value.tsx';
 import diffStyles from '../../diff/diff.module.css';
 import type { DiffColumn } from '../../diff/diff-columns.ts';
 import { Button } from '../../parts/button.tsx';
+import pageStyles from '../../parts/page.module.css';
 import type { ChangeRequest, Operation } from '../queries.ts';
 import styles from './conflict.module.css';
 import { OwnValue } from './own-value.tsx';
@@ -108,15 +109,15 @@ function CellSides({ operation, columns, formats, maySettle, asked, acts }: Conf
                       <div className={styles.sides}>
                         <Button onPress={() => acts.settle({ id, column: name, side: 'mine' })}>
                           {key('1')} <Trans>Yours</Trans>
-                          <span className={diffStyles.hidden}>: {name}</span>
+                          <span className={pageStyles.hidden}>: {name}</span>
                         </Button>
                         <Button onPress={() => acts.settle({ id, column: name, side: 'theirs' })}>
                           {key('2')} <Trans>Theirs</Trans>
-                          <span className={diffStyles.hidden}>: {name}</span>
+                          <span className={pageStyles.hidden}>: {name}</span>
                         </Button>
                         <Button onPress={() => acts.ask({ id, column: name })}>
                           {key('3')} <Trans>Another…</Trans>
-                          <span className={diffStyles.hidden}>: {name}</span>
+                          <span className={pageStyles.hidden}>: {name}</span>
                         </Button>
                       </div>
                     )}

@@ -1,6 +1,7 @@
 import { Plural, Trans } from '@lingui/react/macro';
 import { MessageSquareText, TriangleAlert } from 'lucide-react';
 import { ChangeSign } from '../../parts/change-sign.tsx';
+import pageStyles from '../../parts/page.module.css';
 import type { Operation } from '../queries.ts';
 import { useRequestWords } from '../request-words.ts';
 import styles from './operation.module.css';
@@ -26,12 +27,12 @@ export function Marks({ operation: { conflict, problems }, comments, isOpen, onO
   return (
     <button type="button" className={styles.marks} tabIndex={tabIndex} aria-expanded={isOpen} onClick={onOpen}>
       {conflict && (
-        <span className={styles.bad}>
+        <span className={pageStyles.bad}>
           <TriangleAlert size={14} aria-hidden /> <Trans>conflict</Trans>
         </span>
       )}
       {others > 0 && (
-        <span className={styles.bad}>
+        <span className={pageStyles.bad}>
           <TriangleAlert size={14} aria-hidden /> <Plural value={others} one="# problem" other="# problems" />
         </span>
       )}

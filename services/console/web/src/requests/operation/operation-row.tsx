@@ -1,8 +1,8 @@
 // An operation as a row of the table: its key, its cells, and how it is decided.
 import { Trans, useLingui } from '@lingui/react/macro';
 import { memo, type ReactNode } from 'react';
-import { type CellFormats, isNumeric } from '../../cells/cell-text.ts';
-import { CellValue } from '../../diff/cell-value.tsx';
+import type { CellFormats } from '../../cells/cell-text.ts';
+import { ColumnValue } from '../../diff/cell-value.tsx';
 import { type DiffColumn, type DiffColumns, diffCell } from '../../diff/diff-columns.ts';
 import type { Operation } from '../queries.ts';
 import { DecisionButtons } from './decision-buttons.tsx';
@@ -101,9 +101,7 @@ function Cells({ operation, columns, formats, Cell }: CellsProps) {
     const cell = diffCell(operation, name);
     return (
       <Cell key={name} className={`${styles[cell.kind]} ${isTroubled(operation, name) ? styles.troubled : ''}`}>
-        <div className={`${styles.value} ${column && isNumeric(column) ? styles.numeric : ''}`}>
-          <CellValue cell={cell} column={column} formats={formats} />
-        </div>
+        <ColumnValue cell={cell} column={column} formats={formats} />
       </Cell>
     );
   });

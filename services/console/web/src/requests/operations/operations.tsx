@@ -7,6 +7,7 @@ import { cellFormats } from '../../cells/cell-text.ts';
 import { type DiffColumns, diffColumns } from '../../diff/diff-columns.ts';
 import { localeOf } from '../../language/language.ts';
 import { Button } from '../../parts/button.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import { useIsNarrow } from '../../table/use-is-narrow.ts';
 import { commentsQuery, type Operation } from '../queries.ts';
@@ -22,7 +23,7 @@ export function Operations(props: OperationsProps) {
   const { kind, decision, problem } = view;
   return (
     <div className={styles.operations}>
-      <h2 className={styles.hidden}>{table.name}</h2>
+      <h2 className={pageStyles.hidden}>{table.name}</h2>
       <Filters
         requestId={request.id}
         tableId={table.id}

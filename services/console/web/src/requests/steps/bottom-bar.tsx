@@ -6,6 +6,8 @@ import { type ReactNode, useState } from 'react';
 import { meQuery } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
+import pageStyles from '../../parts/page.module.css';
+import reviewStyles from '../../parts/review/review.module.css';
 import type { Decisions } from '../decisions/use-decisions.ts';
 import type { ChangeRequest } from '../queries.ts';
 import { useReviewKeys } from '../review/use-review-keys.ts';
@@ -36,7 +38,7 @@ export function BottomBar({ request, revision, decisions, onDone }: BottomBarPro
   const close = () => setOpened(undefined);
   const dialog = { request, revision, onDone, onClose: close };
   return (
-    <section className={styles.bar} aria-label={t`Decisions and steps`}>
+    <section className={`${reviewStyles.bar} ${styles.bar}`} aria-label={t`Decisions and steps`}>
       <Refusal error={decisions.error} />
       <DecisionOutcome
         requestId={request.id}
@@ -89,7 +91,7 @@ function Counts({ request: { status, counts } }: { request: ChangeRequest }) {
     <p>
       <Plural value={operations} one="# change" other="# changes" />
       {problems > 0 && (
-        <span className={styles.bad}>
+        <span className={pageStyles.bad}>
           {' · '}
           <Plural value={problems} one="# with a problem" other="# with problems" />
         </span>
@@ -103,7 +105,7 @@ function OwnApproval({ request: { status, approvals } }: { request: ChangeReques
   const own = approvals.find(({ user_id, is_current }) => is_current && user_id === me?.user?.id);
   if (!own || status !== 'requested') return null;
   return (
-    <p className={styles.ok}>
+    <p className={pageStyles.ok}>
       <Trans>You have approved it as it is now.</Trans>
     </p>
   );

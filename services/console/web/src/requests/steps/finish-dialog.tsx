@@ -1,9 +1,10 @@
 // How a review ends: apply, approve, give back or reject, with a comment.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { type ReactNode, useState } from 'react';
-import { TextField } from '../../parts/form/fields.tsx';
+import { CommentField } from '../../parts/form/comment-field.tsx';
 import { Form } from '../../parts/form/form.tsx';
 import { ModalDialog } from '../../parts/modal-dialog.tsx';
+import pageStyles from '../../parts/page.module.css';
 import type { ChangeRequest } from '../queries.ts';
 import { DecisionCounts } from './decision-counts.tsx';
 import { refusedRows } from './refused.ts';
@@ -50,7 +51,7 @@ export function FinishDialog({ request, revision, onDone, onClose }: FinishDialo
         {hasRows && <RefusedRows request={request} error={act.error} onFollow={onClose} />}
         <DecisionCounts counts={request.counts} />
         {request.counts.with_problems > 0 && (
-          <p className={styles.bad}>
+          <p className={pageStyles.bad}>
             <Plural
               value={request.counts.with_problems}
               one="# change has a problem or conflict: as long as it is accepted, nothing can be applied."
@@ -80,13 +81,9 @@ export function FinishDialog({ request, revision, onDone, onClose }: FinishDialo
         {request.status === 'requested' && request.can_not.apply && !steps.includes('apply') && (
           <p className={styles.quiet}>{request.can_not.apply}</p>
         )}
-        <TextField
+        <CommentField
           key={String(needsComment(step, request))}
-          name="comment"
-          label={<Trans>Comment</Trans>}
           help={<Trans>Its creator gets it by mail.</Trans>}
-          maxLength={10_000}
-          isLong
           isRequired={needsComment(step, request)}
         />
       </Form>

@@ -1,6 +1,6 @@
 // The steps of a creator, each with a comment: send, withdraw, cancel.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
-import { TextField } from '../../parts/form/fields.tsx';
+import { CommentField } from '../../parts/form/comment-field.tsx';
 import { Form } from '../../parts/form/form.tsx';
 import { ModalDialog } from '../../parts/modal-dialog.tsx';
 import type { ChangeRequest } from '../queries.ts';
@@ -49,14 +49,7 @@ export function StepDialog({ step, request, revision, onDone, onClose }: StepDia
         onSubmit={({ comment = '' }) => act.mutate({ step, comment })}
       >
         <p>{says[step]}</p>
-        <TextField
-          name="comment"
-          label={<Trans>Comment</Trans>}
-          maxLength={10_000}
-          isLong
-          autoFocus
-          isRequired={needsComment(step, request)}
-        />
+        <CommentField autoFocus isRequired={needsComment(step, request)} />
       </Form>
     </ModalDialog>
   );

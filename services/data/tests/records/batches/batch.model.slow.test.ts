@@ -1,7 +1,7 @@
 // Random batches, also applied to a plain list in memory: both agree on refusals, their status and
 // the rows afterwards.
 import fc from 'fast-check';
-import { type DataNet, deploy, givenData } from '../given.ts';
+import { type DataNet, deploy, givenData } from '../../given.ts';
 
 let net: DataNet;
 let last = 0;

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import styles from '../admin.module.css';
+import styles from './scrolled-table.module.css';
 
 /** A table of numbers or marks. Where it is wider than the page, the keys scroll it, too. */
 export function ScrolledTable({ label, children }: { label: string; children: ReactNode }) {

@@ -1,62 +1,14 @@
-// Calls every operation of the OpenAPI document once, as its examples say, and records what was
-// sent and answered. The examples in the document are such a record (npm run examples);
-// tests/contract makes another one, and compares them.
-import { type Api, createApi, poll, upload } from '@almanac/api-client/api';
-import { type Application, signInMachine } from '@almanac/api-client/sign-in';
-import { deployTable, givenAccount, mainBranchId } from './builders.ts';
+// What the examples of the document are about: made once, or for each call.
+import { type Api, poll, upload } from '@almanac/api-client/api';
+import { deployTable, givenAccount, mainBranchId } from '../builders.ts';
+import type { Body, DocumentedOperation, Parameter, RecordedExample } from './documented-operation.ts';
 
-type Body = Record<string, unknown>;
 type Made = { id: number };
-type Parameter = { name: string; in: string; required: boolean };
-type Media = { example?: Body };
-
-export type DocumentedOperation = {
-  operationId: string;
-  parameters: Parameter[];
-  requestBody?: { content: Record<string, Media> };
-  responses: Record<string, { content?: Record<string, unknown> }>;
-};
-export type DocumentedPaths = Record<string, Record<string, DocumentedOperation>>;
-
-export type RecordedExample = { parameters: Body; request?: unknown; answer?: unknown };
-export type Recording = { examples: Record<string, RecordedExample>; failures: string[] };
-
-export type Recorder = {
-  /** Of an administrator, on a plan with branching. */
-  api: Api;
-  application: Application;
-};
-
-/** Calls every operation. A failure is an answer other than the documented success. */
-export async function recordExamples(paths: DocumentedPaths, { api, application }: Recorder): Promise<Recording> {
-  const { access_token } = await signInMachine(api.baseUrl, application);
-  const world = new World(api, createApi(api.baseUrl, access_token));
-  await world.make();
-  const recording: Recording = { examples: {}, failures: [] };
-  for (const [path, operations] of Object.entries(paths))
-    for (const [method, operation] of Object.entries(operations)) {
-      const name = `${method.toUpperCase()} ${path}`;
-      if (isEndless(operation)) continue;
-      try {
-        const example = path.startsWith('/api/v1/')
-          ? await world.call(method.toUpperCase(), path.replace('/api/v1', ''), operation)
-          : await callOAuth(api.baseUrl, application, path, operation);
-        if (example) recording.examples[operation.operationId] = masked(example, api.baseUrl);
-      } catch (error) {
-        recording.failures.push(`${name}: ${(error as Error).message.slice(0, 1_000)}`);
-      }
-    }
-  return recording;
-}
-
-// A stream of events ends when its reader leaves, and has no body to show.
-const isEndless = ({ responses }: DocumentedOperation) =>
-  responses['200']?.content?.['text/event-stream'] !== undefined;
 
 const isDecision = (path: string) => /^\/change_requests\/\{id\}\/(approve|apply)$/.test(path);
 
 /** What the calls need, made once, and the resources that each call works on, made for each. */
-class World {
+export class World {
   private readonly api: Api;
   /** The application of the account, which proposes what a person decides. */
   private readonly machine: Api;
@@ -496,66 +448,3 @@ function fillPath(path: string, { parameters }: DocumentedOperation, given: Body
 
 const contentOf = ({ requestBody }: DocumentedOperation) =>
   requestBody?.content['application/octet-stream'] ? { headers: { 'Content-Type': 'application/octet-stream' } } : {};
-
-/** The endpoints of OAuth that programs call. */
-async function callOAuth(
-  baseUrl: string,
-  application: Application,
-  path: string,
-  { requestBody }: DocumentedOperation,
-): Promise<RecordedExample | undefined> {
-  if (path === '/oauth/authorize') return undefined; // a page
-  const form = requestBody?.content['application/x-www-form-urlencoded']?.example as Record<string, string> | undefined;
-  const { access_token: token } = await signInMachine(baseUrl, application);
-  const body = form && { ...form, ...('token' in form ? { token } : {}) };
-  const basic = Buffer.from(`${application.client_id}:${application.client_secret}`).toString('base64');
-  const answer = await fetch(`${baseUrl}${path}`, {
-    method: form ? 'POST' : 'GET',
-    ...(body ? { body: new URLSearchParams(body), headers: { Authorization: `Basic ${basic}` } } : {}),
-  });
-  if (!answer.ok) throw new Error(`answered ${answer.status}: ${await answer.text()}`);
-  return { parameters: {}, ...(body ? { request: body } : {}), answer: await answer.json() };
-}
-
-const secretMembers = /^(client_secret|secret|access_token|refresh_token|token|current_password)$/;
-
-/** What is secret, or an address of this system, as a stand-in. */
-function masked(example: RecordedExample, baseUrl: string): RecordedExample {
-  const text = JSON.stringify(example, (key, value) =>
-    typeof value === 'string' && secretMembers.test(key) ? '2YotnFZFEjr1zCsicMWpAA' : value,
-  );
-  const signed = text.replace(/(\/files\/[^"?]+)\?[^"]*/g, '$1?signature=2YotnFZFEjr1zCsicMWpAA');
-  return JSON.parse(signed.replaceAll(baseUrl, 'https://almanac.example.com')) as RecordedExample;
-}
-
-/**
- * The shape of a value: names and types of members, times apart from other texts. Items of a list
- * are merged, and null goes with anything.
- */
-export function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(shapeOf).reduce(mergeShapes, undefined) ?? null;
-  if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
-  if (value === null) return null;
-  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? 'time' : typeof value;
-}
-
-type Shape = Record<string, unknown>;
-const isShape = (value: unknown): value is Shape => typeof value === 'object' && value !== null;
-
-function mergeShapes(one: unknown, other: unknown): unknown {
-  if (!isShape(one) || !isShape(other)) return one ?? other;
-  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
-  return Object.fromEntries(names.map((name) => [name, mergeShapes(one[name], other[name])]));
-}
-
-/** Where two shapes differ, each a path of names. */
-export function shapeDifferences(one: unknown, other: unknown, path = ''): string[] {
-  if (one === null || other === null || one === undefined || other === undefined) return [];
-  if (!isShape(one) || !isShape(other)) return one === other ? [] : [`${path}: ${one}, ${other}`];
-  return [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((name) =>
-    name in one && name in other
-      ? shapeDifferences(one[name], other[name], `${path}/${name}`)
-      : [`${path}/${name} is in one only`],
-  );
-}

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import styles from '../admin.module.css';
+import styles from './notice.module.css';
 
 type NoticeProps = { kind?: 'plain' | 'done' | 'warning' | 'bad'; children: ReactNode };
 

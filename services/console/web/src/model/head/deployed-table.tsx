@@ -1,0 +1,28 @@
+import { Trans } from '@lingui/react/macro';
+import type { ReactNode } from 'react';
+import { useOfBranch } from '../../address/use-branch.ts';
+import { type Table, tablesQuery } from '../../api/queries.ts';
+import { ErrorState } from '../../parts/states.tsx';
+import { NoSuchTable } from './no-such-table.tsx';
+
+type DeployedTableProps = {
+  tableKey: string;
+  /** Until it is found. */
+  waiting: ReactNode;
+  /** The page of the table; it gets the other tables of the branch too. */
+  children: (table: Table, tables: Table[]) => ReactNode;
+};
+
+/** Finds a table by its key on the branch of the address. */
+export function DeployedTable({ tableKey, waiting, children }: DeployedTableProps) {
+  const { branch, data: tables, error, retry } = useOfBranch(tablesQuery);
+  if (error) return <ErrorState error={error} onRetry={retry} />;
+  if (!tables) return waiting;
+  const table = tables.find(({ key }) => key === tableKey);
+  if (table) return children(table, tables);
+  return (
+    <NoSuchTable tableKey={tableKey}>
+      <Trans>It is not deployed on the branch {branch?.name}, or you may not view it.</Trans>
+    </NoSuchTable>
+  );
+}
