@@ -51,15 +51,24 @@ export async function releaseLease(
 const isOutcome = (error: unknown, tries: number): error is ServiceError =>
   error instanceof ServiceError && error.kind !== 'unavailable' && (error.status < 500 || tries >= maxTries);
 
-/** Renews the lease until the answered function is called. */
-export function holdLease(ctx: MetadataContext, machine: Machine, attempt: Attempt): () => void {
+/** Works on an attempt, and renews its lease until the work is over. */
+export async function underLease<T>(
+  ctx: MetadataContext,
+  machine: Machine,
+  attempt: Attempt,
+  work: () => Promise<T>,
+): Promise<T> {
   const timer = setInterval(() => {
     renewLease(ctx.prisma, ctx, machine, attempt).catch((error) =>
       ctx.logger.warn({ err: error, [`${machine.noun}_id`]: attempt.id }, 'a lease could not be renewed'),
     );
   }, ctx.timing.leaseMs / 3);
   timer.unref();
-  return () => clearInterval(timer);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /**
@@ -74,16 +83,13 @@ export async function runAttempt(
   { work, fail, fault }: AttemptWork,
 ): Promise<ServiceError | undefined> {
   const { noun } = machine;
-  const stopRenewing = holdLease(ctx, machine, attempt);
   try {
-    return await work();
+    return await underLease(ctx, machine, attempt, work);
   } catch (error) {
     if (isOutcome(error, attempt.tries)) return fail(error.status < 500 ? error.errors : [fault]);
     ctx.logger.warn({ err: error, [`${noun}_id`]: attempt.id }, `the outcome of a ${wordOf(noun)} is not known yet`);
     await releaseLease(ctx, machine, attempt, Math.min(attempt.tries, 10));
     return undefined;
-  } finally {
-    stopRenewing();
   }
 }
 

@@ -11,7 +11,7 @@ import { findBeingRemoved } from '../../table-definitions/table-references.ts';
 import { fullDefinition } from '../../table-definitions/table-structure.ts';
 import { lockRow, type Transaction } from '../../transaction.ts';
 import type { Actor } from '../approval-states.ts';
-import { claimAttempt, holdLease, maxTries, releaseLease, renewLease, waitForEnd } from '../attempt-lease.ts';
+import { claimAttempt, maxTries, releaseLease, renewLease, underLease, waitForEnd } from '../attempt-lease.ts';
 import { announceChange } from '../change-events.ts';
 import { recordAction } from '../change-history.ts';
 import { approverOf, requireApplicable, requireStep } from '../change-kind.ts';
@@ -156,7 +156,7 @@ export async function begin(
   await recordAction(tx, deploymentMachine, id, 'deploy', call, null);
   const versions = drafts.map(({ table_definition_id, version }) => ({ table_definition_id, version }));
   await announceChange(tx, call, deployments, now, 'deploy', { tables: versions, ...removalIds(removed) });
-  return { id, branchId: branch_id, number, tables, missing: blockers };
+  return { id, branchId: branch_id, number, tries: 0, tables, missing: blockers };
 }
 
 const revisionsOf = ({ proposed }: StoredDeployment, tables: WantedTable[]) => ({
@@ -192,13 +192,17 @@ async function readRemovals(tx: Transaction, call: CallContext, branchId: number
 }
 
 async function applyAttempt(ctx: MetadataContext, call: CallContext, attempt: Attempt): Promise<void> {
+  await underLease(ctx, deploymentMachine, attempt, () => planAndApply(ctx, call, attempt));
+  await waitForDeployment(ctx, attempt.id);
+}
+
+async function planAndApply(ctx: MetadataContext, call: CallContext, attempt: Attempt): Promise<void> {
   if (attempt.missing.length > 0) return finishFailed(ctx, call, attempt, attempt.missing, [], false);
   const diffs = await planAttempt(ctx, call, attempt);
   const reasons = describeViolations(violationsOf(diffs));
   if (reasons.length > 0) return finishFailed(ctx, call, attempt, reasons, diffs, false);
-  if ((await applyInData(ctx, call, attempt, diffs, false)) === 'ended') return;
-  await releaseLease(ctx, deploymentMachine, attempt, 0);
-  await waitForDeployment(ctx, attempt.id);
+  if ((await applyInData(ctx, call, attempt, diffs, false)) !== 'ended')
+    await releaseLease(ctx, deploymentMachine, attempt, 0);
 }
 
 // Planning changes nothing, so an error means that the attempt has failed. When data is the cause,
@@ -227,7 +231,6 @@ async function applyInData(
   diffs: TableDiff[],
   isResumed: boolean,
 ): Promise<ApplyOutcome> {
-  const stopRenewing = holdLease(ctx, deploymentMachine, attempt);
   try {
     const request = { deployment_id: applyId(attempt), branch_id: attempt.branchId, tables: attempt.tables };
     const plan = await ctx.data.ApplyDeployment(caller, request, { deadlineMs: applyDeadlineMs });
@@ -240,8 +243,6 @@ async function applyInData(
     }
     ctx.logger.warn({ err: error, deployment_id: attempt.id }, 'the outcome of a deployment is not known yet');
     return error instanceof ServiceError && error.kind === 'internal' ? 'failed' : 'unknown';
-  } finally {
-    stopRenewing();
   }
 }
 
@@ -258,14 +259,18 @@ export async function resumeDeployment(ctx: MetadataContext, id: number): Promis
   const { number, tries, input, caller } = claimed;
   const { tables: named, branch_id: branchId } = await requireDeployment(ctx, caller, id);
   const parts = Array.isArray(input) ? { tables: input, missing: describeMissingTables(named, input) } : input;
-  const attempt: Attempt = { id, branchId, number, ...parts };
+  const attempt: Attempt = { id, branchId, number, tries, ...parts };
+  await underLease(ctx, deploymentMachine, attempt, () => resumeAttempt(ctx, caller, attempt));
+}
+
+async function resumeAttempt(ctx: MetadataContext, caller: RpcCaller, attempt: Attempt): Promise<void> {
   if (attempt.missing.length > 0) return finishFailed(ctx, caller, attempt, attempt.missing, [], true);
   const { applied, plan } = await ctx.data.GetAppliedDeployment(caller, { deployment_id: applyId(attempt) });
   if (applied) return finishDeployed(ctx, caller, attempt, readDiffs(plan), true);
   const outcome = await applyInData(ctx, caller, attempt, [], true);
-  if (outcome === 'failed' && tries >= maxTries)
+  if (outcome === 'failed' && attempt.tries >= maxTries)
     await finishFailed(ctx, caller, attempt, ['It could not be applied; try again.'], [], true);
-  else if (outcome !== 'ended') await releaseLease(ctx, deploymentMachine, attempt, Math.min(tries, 10));
+  else if (outcome !== 'ended') await releaseLease(ctx, deploymentMachine, attempt, Math.min(attempt.tries, 10));
 }
 
 const waitForDeployment = (ctx: MetadataContext, id: number, deadline?: number) =>

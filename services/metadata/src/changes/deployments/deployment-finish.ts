@@ -45,7 +45,10 @@ export async function finishDeployed(
   });
 }
 
-/** Stores that an attempt failed, and why. */
+/**
+ * Stores that an attempt failed, and why; unless another process has claimed it, which may have had
+ * it applied.
+ */
 export async function finishFailed(
   ctx: MetadataContext,
   caller: RpcCaller,
@@ -103,8 +106,9 @@ async function end(
   { diffs, ...facts }: Outcome,
 ): Promise<boolean> {
   const { from, to } = deploymentTransitions[action];
+  const running = { id: attempt.id, account_id: caller.accountId, attempt: attempt.number, status: { in: [...from] } };
   const { count } = await tx.deployment.updateMany({
-    where: { id: attempt.id, account_id: caller.accountId, attempt: attempt.number, status: { in: [...from] } },
+    where: action === 'fail' ? { ...running, tries: attempt.tries } : running,
     data: {
       ...facts,
       status: to,

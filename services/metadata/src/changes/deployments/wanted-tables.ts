@@ -14,7 +14,15 @@ export type WantedTable = WantedTable__Output;
  * One attempt to apply a deployment. `missing`: why it can't succeed, if a definition was deleted
  * when it began, or a table to be removed was out of service or referred to.
  */
-export type Attempt = { id: number; branchId: number; number: number; tables: WantedTable[]; missing: string[] };
+export type Attempt = {
+  id: number;
+  branchId: number;
+  number: number;
+  /** How often another process had claimed it when this one began to work on it. */
+  tries: number;
+  tables: WantedTable[];
+  missing: string[];
+};
 
 type WithRemovals = { tables: WantedTable[]; missing: string[] };
 

@@ -2,6 +2,7 @@
 // exactly once, and the same request again gets the same answer.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { type Call, createCaller } from '@almanac/testkit/calls/call';
 import { eventually } from '@almanac/testkit/eventually';
@@ -51,6 +52,11 @@ const deploy = (id: number) => admin.send('POST', `/deployments/${id}/deploy`);
 const applied = (id: number) =>
   metadata.neighbours.data.applications.filter((name) => name.startsWith(`metadata-${id}-`));
 
+async function outcome(id: number): Promise<{ status: string; was_resumed: boolean }> {
+  const { rows } = await metadata.pool.query('select status, was_resumed from deployment where id = $1', [id]);
+  return rows[0];
+}
+
 // The state after a process was killed right after it began the attempt: the lease has run out.
 async function leaveBehind(id: number): Promise<void> {
   const { rows } = await metadata.pool.query('select status from deployment where id = $1', [id]);
@@ -79,6 +85,31 @@ describe('data', () => {
     expect(await again()).toMatchObject({ status: 200, body: { status: 'deployed' } });
     expect((await again()).status).toBe(200);
     expect(applied(id)).toEqual([`metadata-${id}-2`]);
+  });
+
+  it('slow to plan: the attempt keeps its lease, and no other process resumes it', async () => {
+    const { id } = await proposed();
+    const { leaseMs } = metadata.context.timing;
+    metadata.neighbours.data.before.PlanDeployment = () => sleep(2 * leaseMs);
+    expect((await deploy(id)).status).toBe(200);
+    expect(await outcome(id)).toEqual({ status: 'deployed', was_resumed: false });
+    expect(applied(id)).toEqual([`metadata-${id}-1`]);
+  });
+
+  it('unavailable for a plan while another process applies the resumed attempt: its outcome counts', async () => {
+    const { id } = await proposed();
+    const refused = Promise.withResolvers<void>();
+    metadata.neighbours.data.after.ApplyDeployment = () => refused.promise;
+    metadata.neighbours.data.before.PlanDeployment = async () => {
+      if (applied(id).length === 0) await leaveBehind(id);
+      await eventually(() => expect(applied(id)).toHaveLength(1));
+      away();
+    };
+    expect((await deploy(id)).status).toBe(503);
+    refused.resolve();
+    await eventually(async () => expect((await outcome(id)).status).not.toBe('deploying'));
+    expect(await outcome(id)).toEqual({ status: 'deployed', was_resumed: true });
+    expect(applied(id)).toEqual([`metadata-${id}-1`]);
   });
 
   it('unavailable for a moment while applying: the request waits and is answered 200', async () => {
