@@ -165,8 +165,8 @@ const notRun: Record<string, string> = {
   "kubectl -n almanac get secret almanac-rpc-authority -o jsonpath='{.data.tls\\.crt}'": 'it needs cert-manager',
   'kubectl -n almanac create configmap almanac-rpc-authorities --from-file=ca.crt=authority.crt':
     'it needs cert-manager',
-  'docker push registry.example.com/almanac/data:0.1.0': 'it needs a registry',
-  "docker inspect --format '{{index .RepoDigests 0}}' registry.example.com/almanac/data:0.1.0": 'it needs a registry',
+  'docker push registry.example.com/almanac/data:0.2.0': 'it needs a registry',
+  "docker inspect --format '{{index .RepoDigests 0}}' registry.example.com/almanac/data:0.2.0": 'it needs a registry',
   'kubectl -n almanac create secret tls almanac-tls --cert=host.crt --key=host.key': 'it needs an Ingress',
   'kubectl -n almanac create job --from=cronjob/backup backup-now': tooOldForBackups,
   'kubectl -n almanac wait job/backup-now --for=condition=Complete --timeout=10m': tooOldForBackups,

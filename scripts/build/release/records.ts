@@ -24,7 +24,7 @@ export const versionOf = (service: string): string =>
   (JSON.parse(readFileSync(join(root, 'services', service, 'package.json'), 'utf8')) as { version: string }).version;
 
 /**
- * A file of a service's record; undefined when missing (the gateway has no protos, no migrations).
+ * A file of a service's record; undefined when missing (the gateway has none of them).
  */
 export function readRecord(
   service: ServiceName,
@@ -44,8 +44,9 @@ export function recordRelease(service: ServiceName, commit: string): Release {
   const migrations = git('ls-tree', '--name-only', `${commit}:services/${service}`, 'prisma/migrations/')
     .split('\n')
     .flatMap((path) => /\/(\d+_\w+)$/.exec(path)?.[1] ?? []);
-  mkdirSync(join(root, 'releases', service), { recursive: true });
-  writeFileSync(recordOf(service, 'http.txt'), asLines(readPromises(document, service)));
+  const promises = asLines(readPromises(document, service));
+  if (promises !== '' || migrations.length > 0) mkdirSync(join(root, 'releases', service), { recursive: true });
+  if (promises !== '') writeFileSync(recordOf(service, 'http.txt'), promises);
   if (migrations.length > 0) writeFileSync(recordOf(service, 'migrations.txt'), `${migrations.join('\n')}\n`);
   if (git('ls-tree', '--name-only', commit, `protos/almanac/${service}/`) !== '') recordProtos(release.commit, service);
   writeFileSync(releasesFile, `${JSON.stringify({ ...readReleases(), [service]: release }, null, 2)}\n`);
