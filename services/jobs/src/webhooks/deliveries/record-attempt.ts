@@ -64,7 +64,7 @@ async function recordFailure(
        next_attempt_at = now() + make_interval(secs => $7::float8 / 1000),
        response_status = $3::int, response_body = $4, error = $5, duration_ms = $6::int
      where id = $1::bigint and run_id = $2::uuid returning status`,
-    [attempt.id, attempt.run_id, ...answerOf(outcome), pauseAfter(attempt.attempts, retryMs)],
+    [attempt.id, attempt.run_id, ...answerOf(outcome), pauseAfter(attempt.attempts, retryMs, outcome.retryAfterMs)],
   );
   if (rows.length === 0) return undefined;
   const { rows: endpoints } = await sql(

@@ -6,9 +6,10 @@ const longestPauseMs = 4 * 3_600_000;
 
 /**
  * The pause after an attempt, counted from 1: it doubles from five times `retryMs` up to four
- * hours. Up to a tenth more, so that messages that failed together don't come back together.
+ * hours. Longer, up to four hours, when the receiver asks for `askedMs`. Up to a tenth more, so
+ * that messages that failed together don't come back together.
  */
-export function pauseAfter(attempt: number, retryMs: number, random = Math.random()): number {
-  const pause = Math.min(5 * retryMs * 2 ** Math.min(attempt - 1, 30), longestPauseMs);
+export function pauseAfter(attempt: number, retryMs: number, askedMs = 0, random = Math.random()): number {
+  const pause = Math.min(Math.max(5 * retryMs * 2 ** Math.min(attempt - 1, 30), askedMs), longestPauseMs);
   return Math.round(pause * (1 + random / 10));
 }

@@ -6,6 +6,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isReachable } from './address-rules.ts';
 import { mayUse, type Reach } from './endpoint-url.ts';
 import { addressOf } from './hosts.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 export type Message = { url: string; headers: Record<string, string>; body: string };
 
@@ -23,9 +24,12 @@ const keptBytes = 1024;
 
 /** What became of a message: the answer of the receiver, or why there is none. */
 export type Outcome = { durationMs: number } & (
-  | { status: number; answer: string; error?: undefined }
-  | { status?: undefined; answer?: undefined; error: string }
+  | (Answer & { error?: undefined })
+  | { status?: undefined; answer?: undefined; retryAfterMs?: undefined; error: string }
 );
+
+/** `retryAfterMs`: how long the receiver asks to wait; 0 when it asks for nothing. */
+type Answer = { status: number; answer: string; retryAfterMs: number };
 
 /** Whether the receiver has taken the message. */
 export const isAccepted = ({ status = 0 }: Outcome): boolean => status >= 200 && status < 300;
@@ -50,8 +54,6 @@ export async function sendMessage(
   return { ...ended, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-type Answer = { status: number; answer: string };
-
 async function request(message: Message, reach: Reach, { answerBytes }: Bounds, signal: AbortSignal): Promise<Answer> {
   const url = new URL(message.url);
   const literal = addressOf(url);
@@ -64,7 +66,9 @@ async function request(message: Message, reach: Reach, { answerBytes }: Bounds, 
   const sent = module.request(url, { ...options, lookup: checkedLookup(url, reach) }, (response) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    answered = () => resolve({ status: response.statusCode ?? 0, answer: shown(chunks) });
+    const { statusCode: status = 0, headers } = response;
+    const retryAfterMs = readRetryAfter(headers['retry-after'], new Date());
+    answered = () => resolve({ status, answer: shown(chunks), retryAfterMs });
     response.on('data', (chunk: Buffer) => {
       if (size < keptBytes) chunks.push(chunk);
       size += chunk.length;
