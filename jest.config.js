@@ -48,7 +48,9 @@ const onImages = [
 /** @type {import('jest').Config} */
 export default {
   workerGracefulExitTimeout: 10_000,
-  workerIdleMemoryLimit: '1.5GB', // loaded modules, and what they keep in memory, outlive a file
+  // Loaded modules, and what they keep in memory, outlive a file; the larger the heap, the longer
+  // each collection.
+  workerIdleMemoryLimit: '700MB',
   testTimeout: 300_000, // for busy machines; Jest ignores it in a project
   projects: [
     project('unit', besideSource, [slow]),

@@ -224,14 +224,14 @@ export async function givenImport(
 }
 
 /** Waits until the import or export has ended; a large file takes long on a busy machine. */
-export function ended(jobs: Jobs, path: string, call = jobs.call) {
+export function ended(jobs: Jobs, path: string, call = jobs.call, withinMs = 240_000) {
   const check = async () => {
     const { body } = await call('GET', `/api/v1${path}`);
     if (!/^(completed|completed_with_errors|failed|cancelled)$/.test(body.status))
       throw new Error(JSON.stringify(body));
     return body;
   };
-  return eventually(check, { withinMs: 240_000 });
+  return eventually(check, { withinMs });
 }
 
 /** Opens an import, uploads, completes the uploads and waits for its end. */

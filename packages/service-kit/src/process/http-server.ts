@@ -62,8 +62,12 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     res.status(state.ready ? 200 : 503).json(state);
   });
   app.get('/metrics', async (_req, res) => void res.type(metrics.contentType).send(await metrics.text()));
-  const fragment = openApiFragment(options.service, options.routes, options.described);
-  app.get('/openapi.json', (_req, res) => void res.json(fragment));
+  // Made when it is asked for: a service starts sooner without it.
+  let fragment: OpenApiFragment | undefined;
+  app.get('/openapi.json', (_req, res) => {
+    fragment ??= openApiFragment(options.service, options.routes, options.described);
+    res.json(fragment);
+  });
   options.mount?.(app);
   app.use((_req, _res) => {
     throw addressNotFound();
