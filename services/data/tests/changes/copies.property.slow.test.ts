@@ -6,7 +6,7 @@ import pg from 'pg';
 import { load } from '../files.ts';
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
 import { marksPassed, patch, remove, restore, rowsAsOf } from '../versions.ts';
-import { type Change, CopyById, CopyByKey, cursorOf, pageOf } from './feed.ts';
+import { type Change, CopyById, CopyByKey, CopyOfVersions, cursorOf, pageOf } from './feed.ts';
 
 const seed = Number(process.env.FEED_SEED ?? Date.now() % 1_000_000);
 const seconds = Number(process.env.FEED_SECONDS ?? 20);
@@ -155,7 +155,7 @@ it(`copies of feeds equal the table (seed ${seed})`, async () => {
   const feeds = [
     { copy: new CopyByKey() as Copy, versions: 'net', cursor: start },
     { copy: new CopyById() as Copy, versions: 'net', cursor: start },
-    { copy: new CopyById() as Copy, versions: 'all', cursor: start },
+    { copy: new CopyOfVersions() as Copy, versions: 'all', cursor: start },
   ];
   for (const { copy } of feeds) copy.apply(asChanges);
 

@@ -102,3 +102,18 @@ export class CopyById {
     return [...this.rows.values()].map(({ record }) => record).toSorted((a, b) => Number(a.svc_sk) - Number(b.svc_sk));
   }
 }
+
+/** A copy by id of each version. Writers that overlap may both have a key for a moment. */
+export class CopyOfVersions {
+  readonly rows = new Map<number, Record<string, unknown>>();
+
+  apply(changes: Change[]): void {
+    for (const { change, svc_sk, record } of changes)
+      if (change === 'deleted') this.rows.delete(svc_sk);
+      else this.rows.set(svc_sk, record);
+  }
+
+  get content(): Record<string, unknown>[] {
+    return [...this.rows.values()].toSorted((a, b) => Number(a.svc_sk) - Number(b.svc_sk));
+  }
+}
