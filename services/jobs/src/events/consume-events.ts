@@ -14,7 +14,10 @@ const queue = 'jobs.events';
 // At the longest backoff of the bus this is more than a day: an outage of a night loses no event.
 const attempts = 2_000;
 
-/** Consumes the announcements while the bus runs; one at a time, which keeps their order. */
+/**
+ * Consumes the announcements while the bus runs; one at a time, which keeps their order within an
+ * instance. Two instances may swap what is announced at the same moment.
+ */
 export function consumeEvents(ctx: LogContext, bus: Bus): Promise<void> {
   return bus.consume(queue, eventPayloads, (message) => receive(ctx, message), { attempts });
 }
