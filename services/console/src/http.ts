@@ -22,10 +22,8 @@ export function createConsoleHttp(ctx: ConsoleContext, runtime: ServiceRuntime):
 
 function mountConsole({ files }: ConsoleContext): (app: Express) => void {
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
-  // `features`: what a page has to do without while it is false.
-  const config = { version, features: { events: false } };
   return (app) => {
-    app.get(`${consolePrefix}config.json`, (_req, res) => void res.json(config));
+    app.get(`${consolePrefix}config.json`, (_req, res) => void res.json({ version }));
     app.get(`${consolePrefix}{*path}`, async (req, res) => {
       const path = pathOf(req.url).slice(consolePrefix.length);
       const file = files.byPath.get(path);

@@ -1,5 +1,5 @@
 // The console's server over HTTP, with a build of a few files, and with none.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -132,8 +132,11 @@ describe('files', () => {
   });
 });
 
-it('the configuration names the version and the features', async () => {
+it('the configuration names the version', async () => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {
+    version: string;
+  };
   const answer = await get('/console/config.json');
   expect(answer.headers.get('cache-control')).toBe('no-store');
-  expect(await answer.json()).toEqual({ version: '0.0.0', features: { events: false } });
+  expect(await answer.json()).toEqual({ version: manifest.version });
 });
