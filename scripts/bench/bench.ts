@@ -23,6 +23,7 @@ import { startProduct } from './measuring/product.ts';
 import { measureMemory } from './memory.ts';
 import { type Operation, pageOperations, rowOperations } from './operations.ts';
 import { printComparison, printGateway } from './report.ts';
+import { measureStreams } from './streams.ts';
 import { measureUpdates } from './updates.ts';
 
 const help = `Usage: npm run bench -- [smoke|full] [--only PART[,PART…]]
@@ -46,6 +47,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
     merge       copying a table to a branch with its rows, and merging a tenth of them back, changed
     differences comparing two instants of a table of which a hundredth was changed, and two branches; its activity
     change-requests  reading, extending, deciding, rehearsing and applying a change request over a tenth of a table
+    streams     events delivered to 200 open streams of an account
     growth      a few calls, before and after there are thousands of accounts, users and tables`;
 
 const sizes = {
@@ -56,6 +58,7 @@ const sizes = {
     pace: { rounds: 5, sliceSeconds: 0.4, warmRequests: 2_000 },
     definitions: { tables: 200, batchSize: 40 },
     idle: { settleSeconds: 30, seconds: 30 },
+    streams: [{ eventsPerSecond: 10, seconds: 10 }],
     growth: { to: 1_000, rounds: 5, requests: 1_000 },
   },
   full: {
@@ -65,6 +68,11 @@ const sizes = {
     pace: { rounds: 9, sliceSeconds: 0.8, warmRequests: 12_000 },
     definitions: { tables: 1_000, batchSize: 200 },
     idle: { settleSeconds: 60, seconds: 60 },
+    streams: [
+      { eventsPerSecond: 10, seconds: 60 },
+      { eventsPerSecond: 100, seconds: 10 },
+      { eventsPerSecond: 2_000, seconds: 5 },
+    ],
     growth: { to: 10_000, rounds: 5, requests: 2_000 },
   },
 };
@@ -82,6 +90,7 @@ const parts = [
   'merge',
   'differences',
   'change-requests',
+  'streams',
   'growth',
 ] as const;
 type Part = (typeof parts)[number];
@@ -152,6 +161,7 @@ try {
     printDifferences(await timeDifferences({ api: product.api, rows: size.rows, rounds: size.mergeRounds, say }), say);
   if (wants('change-requests'))
     printChangeRequests(await timeChangeRequests({ product, rows: size.rows, rounds: size.mergeRounds, say }), say);
+  if (wants('streams')) await measureStreams(product, size.streams, say);
   if (wants('growth')) await measureGrowth(product, size.growth, say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();
