@@ -14,7 +14,14 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const program = process.env.ALMANAC_TEST_CHROMIUM ?? '/usr/bin/chromium';
 const root = resolve(import.meta.dirname, '../..');
 
-type PageOptions = Parameters<Browser['newContext']>[0] & { faults?: 'none' | 'expected' };
+type PageOptions = Parameters<Browser['newContext']>[0] & {
+  faults?: 'none' | 'expected';
+  /** `off`: without the stream of events, with which the network is never idle. */
+  live?: 'on' | 'off';
+};
+
+/** Takes away what one tab needs to follow the stream for all. */
+export const withoutLocks = 'delete Navigator.prototype.locks';
 
 type WithPage = (path: string, work: (page: Page) => Promise<void>, options?: PageOptions) => Promise<void>;
 
@@ -76,12 +83,13 @@ async function withPage(
   browser: Browser,
   url: string,
   work: (page: Page) => Promise<void>,
-  { faults: expected = 'none', ...options }: PageOptions,
+  { faults: expected = 'none', live = 'on', ...options }: PageOptions,
 ): Promise<void> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 860 }, ...options });
   try {
     const page = await context.newPage();
     page.setDefaultTimeout(120_000);
+    if (live === 'off') await page.addInitScript(withoutLocks);
     const faults: string[] = [];
     page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
     page.on('pageerror', (error) => faults.push(error.message));

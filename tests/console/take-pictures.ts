@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { readHome, readJson } from '@almanac/embedded/home';
 import type { DemoAccount } from '@almanac/embedded/secrets';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { withoutLocks } from './served-console.ts';
 
 type Credentials = { base_url: string } & DemoAccount;
 type Picture = {
@@ -54,6 +55,7 @@ async function take(browser: Browser, { base_url, admin, people }: Credentials, 
   if (!person) return;
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 720 } });
   const page = await context.newPage();
+  await page.addInitScript(withoutLocks);
   const logIn = new URLSearchParams({ return_to: `/console${picture.path}` });
   await page.goto(`${base_url}/oauth/login?${logIn}`);
   await page.locator('input[type=email]').fill(person.email);

@@ -9,6 +9,7 @@ import { PasswordDialog } from './password-dialog.tsx';
 import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
 
+const LiveAnswers = lazy(async () => ({ default: (await import('../live/live-answers.tsx')).LiveAnswers }));
 const Palette = lazy(async () => ({ default: (await import('../palette/palette.tsx')).Palette }));
 
 export function Frame() {
@@ -41,6 +42,9 @@ export function Frame() {
       )}
       {opened === 'help' && <Help onClose={close} />}
       <PasswordDialog />
+      <Suspense>
+        <LiveAnswers />
+      </Suspense>
     </div>
   );
 }

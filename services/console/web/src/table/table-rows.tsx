@@ -14,6 +14,7 @@ import { gridTexts } from '../grid/grid-texts.ts';
 import type { RowQuery } from '../grid/row-source.ts';
 import { handFile } from '../imports/wizard/handed-file.ts';
 import { ErrorState } from '../parts/states.tsx';
+import { useChangedElsewhere } from './changed-elsewhere.tsx';
 import { NoRows } from './no-rows.tsx';
 import { RowPanel } from './row/row-panel.tsx';
 import { useBringBack } from './row/use-bring-back.ts';
@@ -45,7 +46,9 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
   const tableId = table.table_definition_id;
   const query = useMemo<RowQuery>(() => ({ tableId, q, asOf, generation }), [tableId, q, asOf, generation]);
 
+  const elsewhere = useChangedElsewhere(tableId);
   const onSaved = (saved: Saved | 'undone') => {
+    elsewhere.wrote(saved === 'undone' ? 'any' : saved.done.size);
     void queries.invalidateQueries({ queryKey: ['rows', tableId] });
     if (saved !== 'undone') grid.current?.write(writtenRows(saved));
     // New and deleted rows move all others.
@@ -71,7 +74,13 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
 
   const load = () => {
     setFailure(undefined);
+    elsewhere.clear();
     setGeneration((before) => before + 1);
+  };
+  const showChanged = () => {
+    elsewhere.clear();
+    grid.current?.reload();
+    void queries.invalidateQueries({ queryKey: ['rows', tableId] });
   };
   const loaded = (count: number) => {
     setRowCount(count);
@@ -92,6 +101,8 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
         view={view}
         onChange={change}
         onReload={load}
+        changedElsewhere={asOf === undefined ? elsewhere.count : 0}
+        onShowChanged={showChanged}
         onExport={() => setIsExporting(true)}
         onAdd={canEdit && !isNarrow ? add : undefined}
       />

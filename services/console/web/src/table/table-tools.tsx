@@ -5,6 +5,7 @@ import { useFilterWords } from '../address/filter-words.ts';
 import { Button } from '../parts/button.tsx';
 import { RestingSearchBox } from '../parts/search-box.tsx';
 import { AsOf, PastStrip } from './as-of.tsx';
+import { ChangedElsewhereNote } from './changed-elsewhere.tsx';
 import styles from './table.module.css';
 import type { ShownView, ViewChange } from './use-view.ts';
 
@@ -12,12 +13,14 @@ type TableToolsProps = {
   view: ShownView;
   onChange: (part: ViewChange, step?: 'kept' | 'replaced') => void;
   onReload: () => void;
+  changedElsewhere: number;
+  onShowChanged: () => void;
   /** Adds a row, where one may. */
   onAdd?: (() => void) | undefined;
   onExport: () => void;
 };
 
-export function TableTools({ view, onChange, onReload, onAdd, onExport }: TableToolsProps) {
+export function TableTools({ view, onChange, onAdd, onExport, ...loading }: TableToolsProps) {
   const { t } = useLingui();
   const words = useFilterWords();
   const without = (name: string) => Object.fromEntries(Object.entries(view.filters).filter(([key]) => key !== name));
@@ -44,6 +47,7 @@ export function TableTools({ view, onChange, onReload, onAdd, onExport }: TableT
             </li>
           ))}
         </ul>
+        <ChangedElsewhereNote count={loading.changedElsewhere} onShow={loading.onShowChanged} />
         <span className={styles.end} />
         {onAdd && (
           <Button onPress={onAdd}>
@@ -56,7 +60,7 @@ export function TableTools({ view, onChange, onReload, onAdd, onExport }: TableT
           <Trans>Export</Trans>
         </Button>
         <AsOf asOf={view.asOf} onChange={(asOf) => onChange({ asOf })} />
-        <Button kind="quiet" aria-label={t`Load again`} onPress={onReload}>
+        <Button kind="quiet" aria-label={t`Load again`} onPress={loading.onReload}>
           <RotateCw size={16} aria-hidden />
         </Button>
       </div>

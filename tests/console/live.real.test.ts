@@ -1,0 +1,66 @@
+// The console in two browsers at once: what one of them changes, the other shows by itself.
+import { eventually } from '@almanac/testkit/eventually';
+import { cellOf, givenCities, namesOf, typeInto } from './gestures.ts';
+import { type ServedConsole, serveConsole } from './served-console.ts';
+
+type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
+
+let served: ServedConsole;
+let api: Api;
+
+beforeAll(async () => {
+  served = await serveConsole();
+  api = await served.account.person();
+});
+afterAll(() => served?.stop());
+
+const rename = async (tableId: number, code: string, name: string) => {
+  const { data } = await api.get(`/table_data?table_definition_id=${tableId}&q=code:eq:${code}`);
+  await api.patch(`/table_data/${data[0].svc_sk}`, { table_definition_id: tableId, record: { name } });
+};
+
+it('rows that others change are announced, without those changed here, and shown when asked', async () => {
+  const table = await givenCities(api);
+  await served.withPage(`/console/t/${table.key}?sort=code`, async (page) => {
+    await typeInto(page, cellOf(page, 'name', 'Pariss'), 'Paris');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await rename(table.id, 'C', 'Roma');
+    await page.getByText('1 row changed elsewhere').waitFor();
+    expect(await cellOf(page, 'name', 'Rome').isVisible()).toBe(true);
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await cellOf(page, 'name', 'Roma').waitFor();
+    expect(await page.getByText('changed elsewhere').count()).toBe(0);
+    expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Paris', 'Roma']);
+  });
+});
+
+it('one tab follows the stream for all, and another goes on when it is closed', async () => {
+  const table = await givenCities(api);
+  await served.withPage(`/console/t/${table.key}`, async (first) => {
+    await first.waitForFunction(async () => (await navigator.locks.query()).held?.length === 1);
+    let streams = 0;
+    const second = await first.context().newPage();
+    second.on('request', (request) => {
+      if (request.url().endsWith('/events/stream')) streams += 1;
+    });
+    await second.goto(first.url());
+    await cellOf(second, 'name', 'Berlin').waitFor();
+    await rename(table.id, 'A', 'Bärlin');
+    for (const page of [first, second]) await page.getByText('1 row changed elsewhere').waitFor();
+    expect(streams).toBe(0);
+    await first.goto('about:blank');
+    await eventually(() => expect(streams).toBe(1));
+    await rename(table.id, 'A', 'Berlin');
+    await second.getByText('2 rows changed elsewhere').waitFor();
+  });
+});
+
+it('lists show what happens elsewhere', async () => {
+  await served.withPage('/console/branches', async (page) => {
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const name = `Branch ${crypto.randomUUID().slice(0, 8)}`;
+    await api.post('/branches', { branch: { name } });
+    await page.getByRole('link', { name }).waitFor();
+  });
+});
