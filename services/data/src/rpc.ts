@@ -14,6 +14,7 @@ import {
   summarizeChangeRequests,
 } from './change-requests/change-requests.ts';
 import { openProposedLoad } from './change-requests/proposed-load.ts';
+import { readChangesBetween } from './changes/change-feed.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import { moveAccount } from './clusters/move-account.ts';
 import type { DataContext } from './context.ts';
@@ -44,6 +45,7 @@ const callers = {
   GetDeployedTable: ['metadata', 'jobs', 'operator'],
   CountRows: ['metadata', 'jobs', 'operator'],
   ListTableStatistics: ['metadata'],
+  ListChanges: ['jobs'],
   BulkLoad: ['jobs', 'operator'],
   CheckColumnSources: ['jobs'],
   CancelLoad: ['jobs', 'operator'],
@@ -104,6 +106,11 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     ListTableStatistics: async (call, { table_definition_ids }) => ({
       tables: await at(call, (ctx) => listTableStatistics(ctx, call, table_definition_ids)),
     }),
+    ListChanges: async (call, { table_definition_id: id, most_bytes: mostBytes, ...window }, signal) => {
+      const request = { id, signal };
+      const changes = await at(call, (ctx) => readChangesBetween(ctx, call, request, { ...window, mostBytes }));
+      return changes === undefined ? {} : { changes };
+    },
     // A stream can be read once only, so a load is not repeated on another cluster; jobs repeats
     // it.
     BulkLoad: async (call, requests, signal) =>

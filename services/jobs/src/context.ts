@@ -23,6 +23,7 @@ export type JobsContext = {
   data: Pick<
     RpcClient<'data'>,
     | 'GetDeployedTable'
+    | 'ListChanges'
     | 'CheckColumnSources'
     | 'BulkLoad'
     | 'CancelLoad'

@@ -75,6 +75,10 @@ export class Neighbours {
   dataIsAway = false;
   /** Problems of column sources, by column. */
   sourceProblems = new Map<string, string>();
+  /** What data answers of the changes of a table; undefined: they are too many. */
+  changes: string | undefined;
+  /** The requested changes, in order. */
+  readonly changesListed: unknown[] = [];
   /** Data refuses loads and reads for this reason. */
   refusal: string | undefined;
   /** How many of the next loads merge and then lose their answer. */
@@ -162,6 +166,11 @@ export class Neighbours {
         throw new ServiceError('validation_failed', { code: 'proposals_only', message: 'Changes are proposed.' });
       const deployed = { ...table, name: table.key, version: 1, load_type: 'manual' };
       return { ...deployed, columns: columns.map(deployedColumn), ...this.asOfReach };
+    },
+    ListChanges: async ({ accountId }, request) => {
+      this.requireData();
+      this.changesListed.push({ accountId, ...request });
+      return this.changes === undefined ? {} : { changes: this.changes };
     },
     CheckColumnSources: async (_call, { sources = [] }) => {
       this.requireData();

@@ -59,6 +59,7 @@ describe('gRPC between services', () => {
     ListTableStatistics: refuse,
     CheckColumnSources: refuse,
     CheckBulkRead: refuse,
+    ListChanges: refuse,
     MergeRows: refuse,
     SummarizeMerge: refuse,
     ReadMergedRows: async function* () {

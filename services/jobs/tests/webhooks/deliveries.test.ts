@@ -65,6 +65,65 @@ describe('an event', () => {
     });
   });
 
+  describe('about few changed rows', () => {
+    const data = {
+      ...{ inserted: 1, updated: 98, deleted: 1 },
+      changed_after: '2026-11-20T10:20:29.000Z',
+      changed_until: '2026-11-20T10:20:30.000Z',
+    };
+    const changes = '[{"change":"created","record":{"amount":12345678901234567890.10}}]';
+    const messageOf = async (endpoint: Endpoint, event: object) => {
+      await givenEvent(jobs, { table: 10, ...event });
+      await settled(jobs, endpoint);
+      const [message] = receiver.received as [Receiver['received'][0]];
+      receiver.verify(endpoint.secret, message);
+      return message;
+    };
+    beforeEach(() => {
+      jobs.neighbours.changes = changes;
+      jobs.neighbours.changesListed.length = 0;
+    });
+    afterAll(() => {
+      jobs.neighbours.changes = undefined;
+      jobs.neighbours.dataIsAway = false;
+    });
+
+    it('has the rows, to the last digit', async () => {
+      const { body } = await messageOf(await given(), { data });
+      expect(body).toContain(`"changes":${changes}}`);
+      expect(jobs.neighbours.changesListed).toEqual([
+        {
+          ...{ accountId: 1, table_definition_id: 10, most: 100, most_bytes: 262_144 },
+          ...{ after: data.changed_after, until: data.changed_until },
+        },
+      ]);
+    });
+
+    it('has none where the endpoint wants none', async () => {
+      const { event } = await messageOf(await given({ include_rows: false }), { data });
+      expect(event).not.toHaveProperty('changes');
+      expect(jobs.neighbours.changesListed).toEqual([]);
+    });
+
+    it('has none when they are more, or too large, and is complete without', async () => {
+      const endpoint = await given();
+      const { event } = await messageOf(endpoint, { data: { ...data, inserted: 2 } });
+      expect(event.data).toMatchObject({ inserted: 2, changed_after: data.changed_after });
+      expect(event).not.toHaveProperty('changes');
+      expect(jobs.neighbours.changesListed).toEqual([]);
+      receiver.received.length = 0;
+      jobs.neighbours.changes = undefined;
+      expect((await messageOf(endpoint, { data })).event).not.toHaveProperty('changes');
+      expect(jobs.neighbours.changesListed).toHaveLength(1);
+    });
+
+    it('has none while data is away, and is sent', async () => {
+      jobs.neighbours.dataIsAway = true;
+      expect((await messageOf(await given(), { data })).event).not.toHaveProperty('changes');
+      jobs.neighbours.dataIsAway = false;
+    });
+  });
+
   it('is sent to the endpoints that have chosen its type and its table', async () => {
     const endpoints = {
       exact: await given({ event_types: ['rows.changed'] }),

@@ -11,6 +11,7 @@ import { type Outcome, sendingBounds, sendMessage } from '../sending/send-messag
 import { fanOut } from './fan-out.ts';
 import { messageBody } from './message-body.ts';
 import { type AttemptResult, recordAttempt } from './record-attempt.ts';
+import { readRowChanges } from './row-changes.ts';
 import { giveBack, readNextDue, renewLeases, type TakenDelivery, takeDeliveries } from './take-deliveries.ts';
 
 // Receivers that don't answer hold a place for 15 s; the spare ones are for other accounts.
@@ -21,7 +22,7 @@ const lookAgainMs = 1_000;
 /** How long a stop waits for messages that are being sent. */
 const graceMs = 5_000;
 
-type DispatcherContext = Pick<JobsContext, 'pool' | 'logger' | 'work'>;
+type DispatcherContext = Pick<JobsContext, 'pool' | 'data' | 'logger' | 'work'>;
 type Options = { appends: Appends; secrets: WebhookSecrets; reach: Reach; sendMs: number };
 
 export type Dispatcher = Part & {
@@ -126,12 +127,13 @@ export function createDispatcher(ctx: DispatcherContext, options: Options): Disp
 
 // The log has neither the URL nor the body nor what the receiver answered.
 async function deliver(
-  { pool, logger, work }: DispatcherContext,
+  ctx: DispatcherContext,
   options: Options,
   delivery: TakenDelivery,
   stopping: AbortSignal,
 ): Promise<AttemptResult | undefined> {
-  const outcome = await send(options, delivery, stopping).catch((error: unknown): Outcome => {
+  const { pool, logger, work } = ctx;
+  const outcome = await send(ctx, options, delivery, stopping).catch((error: unknown): Outcome => {
     logger.error({ err: error, delivery_id: delivery.id }, 'a delivery could not be made');
     return { error: 'The message could not be made.', durationMs: 0 };
   });
@@ -147,12 +149,13 @@ async function deliver(
 }
 
 async function send(
+  ctx: DispatcherContext,
   { secrets, reach, sendMs }: Options,
   delivery: TakenDelivery,
   stopping: AbortSignal,
 ): Promise<Outcome> {
   const { endpoint_id, secret, previous_secret, message_id: id, url } = delivery;
-  const body = messageBody(delivery);
+  const body = messageBody(delivery, await readRowChanges(ctx, delivery));
   if (body === undefined) return { error: 'The log no longer has the event.', durationMs: 0 };
   const sealed = [secret, ...(previous_secret ? [previous_secret] : [])];
   const keys = sealed.map((each) => secrets.open(endpoint_id, each));

@@ -8,9 +8,14 @@ export const testType = 'webhook.test';
 
 type Parts = Pick<TakenDelivery, 'event' | 'is_test' | 'message_id' | 'endpoint_id' | 'created_at'>;
 
-/** The text that is signed and sent; undefined when the log no longer has the event. */
-export function messageBody({ event, is_test, ...parts }: Parts): string | undefined {
-  return is_test ? JSON.stringify(testEvent(parts)) : (event ?? undefined);
+/**
+ * The text that is signed and sent; undefined when the log no longer has the event. `changes`: the
+ * rows that changed, as a JSON array.
+ */
+export function messageBody({ event, is_test, ...parts }: Parts, changes?: string): string | undefined {
+  if (is_test) return JSON.stringify(testEvent(parts));
+  if (event === null) return undefined;
+  return changes === undefined ? event : `${event.slice(0, -1)},"changes":${changes}}`;
 }
 
 const testEvent = ({ message_id, endpoint_id, created_at }: Omit<Parts, 'event' | 'is_test'>) => ({

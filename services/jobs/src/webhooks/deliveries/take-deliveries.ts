@@ -21,6 +21,7 @@ export type TakenDelivery = {
   /** The event as JSON; null for a test, and once the log has removed it. */
   event: string | null;
   is_test: boolean;
+  include_rows: boolean;
   /** The last attempt for the endpoint has failed. */
   is_failing: boolean;
 };
@@ -87,7 +88,7 @@ export async function takeDeliveries(
          returning d.*
        )
        select t.id, t.account_id, t.endpoint_id, t.message_id, t.event_type, t.attempts, t.run_id, t.created_at,
-         t.event_id is null as is_test, e.failing_since is not null as is_failing, e.url, e.secret,
+         t.event_id is null as is_test, e.failing_since is not null as is_failing, e.include_rows, e.url, e.secret,
          case when e.previous_secret_until > now() then e.previous_secret end as previous_secret,
          case when v.id is not null then ${messageSql}::text end as event
        from taken t join webhook_endpoint e on e.id = t.endpoint_id left join account_event v on v.id = t.event_id

@@ -34,6 +34,7 @@ const endpointSchema = z
     description: z.string().nullable(),
     event_types: z.array(z.string()),
     table_definition_ids: z.array(z.int()).meta({ description: 'Empty: of all tables.' }),
+    include_rows: z.boolean(),
     enabled: z.boolean(),
     disabled_reason: z
       .enum(['request', 'failures'])
@@ -81,6 +82,10 @@ const attributes = {
   table_definition_ids: z.array(idSchema).max(maxEntries).transform(unique).optional().meta({
     description:
       'Of events about tables, only those about these are sent. Events that are about no table are chosen by their type alone.',
+  }),
+  include_rows: z.boolean().optional().meta({
+    description:
+      'Whether messages about up to 100 changed rows have them, in up to 256 kB, as `changes`; default true. Without them, and about more, the receiver reads GET /table_data/changes.',
   }),
   enabled: z.boolean().optional(),
 };

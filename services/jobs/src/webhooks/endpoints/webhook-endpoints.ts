@@ -41,6 +41,7 @@ export type EndpointAttributes = {
   description?: string | null | undefined;
   event_types: string[];
   table_definition_ids?: number[] | undefined;
+  include_rows?: boolean | undefined;
   enabled?: boolean | undefined;
 };
 
@@ -48,7 +49,7 @@ type Changes = { [Name in keyof EndpointAttributes]?: EndpointAttributes[Name] |
 
 /** An endpoint as shown to a caller; never with its secret. */
 export function showEndpoint(row: webhook_endpoint) {
-  const { id, url, description, event_types, table_definition_ids, enabled } = row;
+  const { id, url, description, event_types, table_definition_ids, include_rows, enabled } = row;
   const until = row.previous_secret_until;
   return {
     id,
@@ -56,6 +57,7 @@ export function showEndpoint(row: webhook_endpoint) {
     description,
     event_types,
     table_definition_ids,
+    include_rows,
     enabled,
     disabled_reason: row.disabled_reason,
     failing_since: row.failing_since?.toISOString() ?? null,
@@ -147,13 +149,15 @@ export async function showWithSecret(ctx: JobsContext, call: CallContext, made: 
 }
 
 function valuesOf(call: CallContext, attributes: EndpointAttributes) {
-  const { url, description = null, event_types, table_definition_ids = [], enabled = true } = attributes;
+  const { url, description = null, event_types, table_definition_ids = [] } = attributes;
+  const { include_rows = true, enabled = true } = attributes;
   return {
     account_id: call.accountId,
     url,
     description,
     event_types,
     table_definition_ids,
+    include_rows,
     enabled,
     disabled_reason: enabled ? null : 'request',
     user_id: call.userId ?? null,
