@@ -1,4 +1,4 @@
-// The console in two browsers at once: what one of them changes, the other shows by itself.
+// The console in two browsers at once: what one of them changes, the other shows at once.
 import { eventually } from '@almanac/testkit/eventually';
 import { cellOf, givenCities, namesOf, typeInto } from './gestures.ts';
 import { type ServedConsole, serveConsole } from './served-console.ts';

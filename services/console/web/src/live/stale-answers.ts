@@ -10,8 +10,8 @@ export function staleAnswers({ type, resource }: Pick<LiveEvent, 'type' | 'resou
   return noun === 'rows' ? (id === null ? [] : [['rows', id]]) : (staleAfter[noun]?.(id) ?? []);
 }
 
-// The operations of a change request are not among them: its page says that it is another
-// one now, and sees the others when they ask.
+// The operations of a change request are not among them: its page says that the request has
+// changed, and shows the others when asked.
 const staleAfter: Record<string, (id: number | null) => QueryKey[]> = {
   account: () => [['account'], ['me']],
   branch: () => [['branches'], ['me']],
