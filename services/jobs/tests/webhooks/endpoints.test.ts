@@ -46,6 +46,7 @@ describe('an endpoint', () => {
         id: expect.any(Number),
         ...attributes,
         event_types: ['rows.*'],
+        include_rows: true,
         enabled: true,
         disabled_reason: null,
         failing_since: null,
@@ -69,7 +70,8 @@ describe('an endpoint', () => {
       disabled_reason: 'request',
       url: receiver.url,
     });
-    expect((await jobs.call('PATCH', one, { enabled: true })).body).toMatchObject({
+    expect((await jobs.call('PATCH', one, { enabled: true, include_rows: false })).body).toMatchObject({
+      include_rows: false,
       enabled: true,
       disabled_reason: null,
     });
