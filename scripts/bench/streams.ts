@@ -15,7 +15,7 @@ export type StreamRun = { eventsPerSecond: number; seconds: number };
 
 /** Appends events at each pace, and prints how they arrive. */
 export async function measureStreams(product: Product, runs: StreamRun[], say: (text: string) => void): Promise<void> {
-  const database = new pg.Client({ connectionString: product.databaseUrl('jobs') });
+  const database = new pg.Client({ connectionString: product.databaseUrl('almanac_jobs') });
   await database.connect();
   const streams: Reader[] = [];
   try {
