@@ -44,13 +44,18 @@ export function recordRelease(service: ServiceName, commit: string): Release {
   const migrations = git('ls-tree', '--name-only', `${commit}:services/${service}`, 'prisma/migrations/')
     .split('\n')
     .flatMap((path) => /\/(\d+_\w+)$/.exec(path)?.[1] ?? []);
-  const promises = asLines(readPromises(document, service));
-  if (promises !== '' || migrations.length > 0) mkdirSync(join(root, 'releases', service), { recursive: true });
-  if (promises !== '') writeFileSync(recordOf(service, 'http.txt'), promises);
-  if (migrations.length > 0) writeFileSync(recordOf(service, 'migrations.txt'), `${migrations.join('\n')}\n`);
+  write(recordOf(service, 'http.txt'), asLines(readPromises(document, service)));
+  write(recordOf(service, 'migrations.txt'), migrations.map((name) => `${name}\n`).join(''));
   if (git('ls-tree', '--name-only', commit, `protos/almanac/${service}/`) !== '') recordProtos(release.commit, service);
   writeFileSync(releasesFile, `${JSON.stringify({ ...readReleases(), [service]: release }, null, 2)}\n`);
   return release;
+}
+
+/** Writes a file with its folder; of nothing, none. */
+function write(path: string, text: string): void {
+  if (text === '') return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
 }
 
 function recordProtos(commit: string, service: ServiceName): void {

@@ -2,10 +2,8 @@
 // on. The changes of a window between two high-water marks never change any more
 // (`window-sql.ts`), so pages of it fit together, whatever is written or started again in between.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { pgSql } from '@almanac/service-kit/postgres/database';
-import { readInstant } from '@almanac/service-kit/text/instants';
 import { inTurn, type PageState } from '../pages/pages.ts';
 import { runCancellable } from '../postgres/cancellable.ts';
 import { readHighWaterMark, refuseFutureMark } from '../postgres/high-water-mark.ts';
@@ -64,7 +62,8 @@ export type ChangesBetween = { after: string; until: string; most: number; mostB
 
 /**
  * The net changes between two high-water marks, as a JSON array; undefined when there are more than
- * `most`, or they take more than `mostBytes`. 410 when the history doesn't go back so far.
+ * `most`, or they take more than `mostBytes`. 400 for other texts, 410 when the history doesn't go
+ * back so far.
  */
 export async function readChangesBetween(
   access: Access,
@@ -72,20 +71,15 @@ export async function readChangesBetween(
   { signal, ...request }: Request,
   { after, until, most, mostBytes }: ChangesBetween,
 ): Promise<string | undefined> {
-  const window: OpenWindow = { end: markOf(until), form: 'net', position: firstPosition };
+  const { mark } = readCursor(after);
+  const window: OpenWindow = { end: readCursor(until).mark, form: 'net', position: firstPosition };
   const text = await withTable(access, call, request, 'view', async (table) => {
-    const read = () => readNet({ access, table, signal }, markOf(after), window, most);
+    const read = () => readNet({ access, table, signal }, mark, window, most);
     const page = await inTurn(access.pages, table, read);
     if (page === stale) return stale;
     return page.position ? undefined : `[${page.pieces.join(',')}]`;
   });
   return text !== undefined && Buffer.byteLength(text) <= mostBytes ? text : undefined;
-}
-
-function markOf(text: string): string {
-  const mark = readInstant(text);
-  if (!mark) throw new ServiceError('bad_request', { code: 'wrong_format', message: 'A mark is an instant.' });
-  return mark.toISOString();
 }
 
 async function beginFeed({ pools }: Access): Promise<Page> {

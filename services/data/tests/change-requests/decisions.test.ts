@@ -1,16 +1,7 @@
 // Decisions on operations: who makes them, when, and what goes along.
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
-import {
-  added,
-  changed,
-  deletion,
-  type Op,
-  openRequest,
-  operationsOf,
-  propose,
-  setPhase,
-  summaryOf,
-} from './requests.ts';
+import { added, changed, deletion, type Op } from '../operations.ts';
+import { openRequest, operationsOf, propose, setPhase, summaryOf } from './requests.ts';
 
 let net: DataNet;
 let last = 0;

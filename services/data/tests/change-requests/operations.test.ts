@@ -1,23 +1,11 @@
 // The operations of change requests: what is stored, checked and shown, and who may do it.
 import { eventually } from '@almanac/testkit/eventually';
 import { create, failureOf } from '../given.ts';
+import { added, changed, deletion, type Op, restoration } from '../operations.ts';
 import { net, useData } from '../running-data.ts';
 import { remove } from '../versions.ts';
 import { codesOf, givenTable, patch } from './proposed-operations.ts';
-import {
-  added,
-  changed,
-  deletion,
-  listed,
-  type Op,
-  openRequest,
-  operationsOf,
-  propose,
-  restoration,
-  setPhase,
-  summaryOf,
-  takeOut,
-} from './requests.ts';
+import { listed, openRequest, operationsOf, propose, setPhase, summaryOf, takeOut } from './requests.ts';
 
 useData();
 

@@ -3,8 +3,9 @@
 import { randomInt } from 'node:crypto';
 import { randomOf } from '@almanac/testkit/random';
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
+import type { Op } from '../operations.ts';
 import { remove } from '../versions.ts';
-import { type Op, openRequest, operationsOf, propose, setPhase, takeOut } from './requests.ts';
+import { openRequest, operationsOf, propose, setPhase, takeOut } from './requests.ts';
 
 let net: DataNet;
 const seed = Number(process.env.PROPOSAL_MODEL_SEED ?? randomInt(1_000_000_000));

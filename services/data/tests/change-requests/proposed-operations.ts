@@ -1,8 +1,8 @@
 // Change requests of one table, for the tests of their operations.
 import { deploy, type TableInput } from '../given.ts';
 import { nextId } from '../merges/row-merges.ts';
+import type { Op } from '../operations.ts';
 import { net } from '../running-data.ts';
-import type { Op } from './requests.ts';
 
 type Columns = TableInput['columns'];
 

@@ -2,9 +2,10 @@
 // the count of the table, and follow what the request proposes and what others write.
 import { eventually } from '@almanac/testkit/eventually';
 import { type DataNet, deploy, givenData, type TableInput } from '../given.ts';
+import { added, changed, deletion, restoration } from '../operations.ts';
 import { recordStatements, type SentStatements } from '../sent-statements.ts';
 import { patch, remove, restore } from '../versions.ts';
-import { added, changed, deletion, openRequest, propose, restoration } from './requests.ts';
+import { openRequest, propose } from './requests.ts';
 
 const rows = 25_000;
 const table: TableInput = {

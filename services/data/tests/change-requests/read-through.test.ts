@@ -1,7 +1,8 @@
 // Rows read through a change request: as they would be, marked, with exact counts.
 import { create, type DataNet, deploy, givenData, holding, type TableInput } from '../given.ts';
+import { added, changed, deletion, type Op, restoration } from '../operations.ts';
 import { remove } from '../versions.ts';
-import { added, changed, deletion, type Op, openRequest, propose, restoration, setPhase } from './requests.ts';
+import { openRequest, propose, setPhase } from './requests.ts';
 
 let net: DataNet;
 let last = 0;

@@ -1,9 +1,10 @@
 // Who may do what with change requests, and input that means harm.
 import { deploy, holding } from '../given.ts';
 import { nextId } from '../merges/row-merges.ts';
+import { added, changed } from '../operations.ts';
 import { net, useData } from '../running-data.ts';
 import { code, codesOf, givenTable } from './proposed-operations.ts';
-import { added, changed, listed, openRequest, operationsOf, propose, takeOut } from './requests.ts';
+import { listed, openRequest, operationsOf, propose, takeOut } from './requests.ts';
 
 useData();
 

@@ -1,8 +1,9 @@
 // The revision of a change request, and what metadata does with it.
 import { caller, create, deploy, failureOf } from '../given.ts';
+import { added, changed } from '../operations.ts';
 import { net, useData } from '../running-data.ts';
 import { code, givenTable, patch } from './proposed-operations.ts';
-import { added, changed, openRequest, operationsOf, propose, setPhase, summaryOf } from './requests.ts';
+import { openRequest, operationsOf, propose, setPhase, summaryOf } from './requests.ts';
 
 useData();
 

@@ -32,18 +32,6 @@ export async function summaryOf(net: DataNet, id: number) {
   return summaries?.[0];
 }
 
-export type Op = Record<string, unknown>;
-
-export const added = (record: Op): Op => ({ operation: 'create', record });
-export const changed = (id: unknown, record: Op, version?: number): Op => ({
-  operation: 'update',
-  id,
-  record,
-  version,
-});
-export const deletion = (id: unknown, version?: number): Op => ({ operation: 'delete', id, version });
-export const restoration = (id: unknown): Op => ({ operation: 'restore', id });
-
 const path = (request: number) => `/api/v1/change_requests/${request}/operations`;
 
 export const propose = (call: Call, request: number, table: number, operations: unknown, headers = {}) =>

@@ -1,6 +1,7 @@
 // Conflicts with what others have changed since, settled by cell and by row.
 import { create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
-import { changed, deletion, type Op, openRequest, operationsOf, propose, setPhase, summaryOf } from './requests.ts';
+import { changed, deletion, type Op } from '../operations.ts';
+import { openRequest, operationsOf, propose, setPhase, summaryOf } from './requests.ts';
 
 let net: DataNet;
 let last = 0;

@@ -65,6 +65,9 @@ export const lineOf = ({ change, key, key_before, key_after }: Change): string =
     ...(key_after ? [`to ${Object.values(key_after).join('/')}`] : []),
   ].join(' ');
 
+/** In the order of ids, in which the tests list the table. */
+const inOrder = (rows: Record<string, unknown>[]) => rows.toSorted((a, b) => Number(a.svc_sk) - Number(b.svc_sk));
+
 /** A copy by key: deletes and upserts, one change after the other. */
 export class CopyByKey {
   readonly rows = new Map<string, Record<string, unknown>>();
@@ -77,9 +80,8 @@ export class CopyByKey {
     }
   }
 
-  /** In the order of ids, in which the tests list the table. */
   get content(): Record<string, unknown>[] {
-    return [...this.rows.values()].toSorted((a, b) => Number(a.svc_sk) - Number(b.svc_sk));
+    return inOrder([...this.rows.values()]);
   }
 }
 
@@ -99,7 +101,7 @@ export class CopyById {
   }
 
   get content(): Record<string, unknown>[] {
-    return [...this.rows.values()].map(({ record }) => record).toSorted((a, b) => Number(a.svc_sk) - Number(b.svc_sk));
+    return inOrder([...this.rows.values()].map(({ record }) => record));
   }
 }
 
@@ -114,6 +116,6 @@ export class CopyOfVersions {
   }
 
   get content(): Record<string, unknown>[] {
-    return [...this.rows.values()].toSorted((a, b) => Number(a.svc_sk) - Number(b.svc_sk));
+    return inOrder([...this.rows.values()]);
   }
 }

@@ -2,10 +2,11 @@
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { randomOf } from '@almanac/testkit/random';
 import { sweepLoads } from '../../src/imports/rejected-rows.ts';
-import { added, openRequest, operationsOf, propose } from '../change-requests/requests.ts';
+import { openRequest, operationsOf, propose } from '../change-requests/requests.ts';
 import { load } from '../files.ts';
 import { caller, deploy } from '../given.ts';
 import { codeColumn, nextId } from '../merges/row-merges.ts';
+import { added } from '../operations.ts';
 import { net, useData } from '../running-data.ts';
 import { patch } from '../versions.ts';
 import { compare, countsOf, differencesOf, liveRows } from './comparing.ts';

@@ -1,17 +1,10 @@
 // Comparisons with a table as it would be: through a change request, and after a dry run.
 import type { Call } from '@almanac/testkit/calls/call';
 import { randomOf } from '@almanac/testkit/random';
-import {
-  added,
-  changed,
-  deletion,
-  openRequest,
-  operationsOf,
-  propose,
-  restoration,
-} from '../change-requests/requests.ts';
+import { openRequest, operationsOf, propose } from '../change-requests/requests.ts';
 import { create, deploy } from '../given.ts';
 import { edit, givenCopy, nextId } from '../merges/row-merges.ts';
+import { added, changed, deletion, restoration } from '../operations.ts';
 import { net, useData } from '../running-data.ts';
 import { remove } from '../versions.ts';
 import { compare, countsOf, type Difference, differencesOf, liveRows } from './comparing.ts';

@@ -1,6 +1,6 @@
 // The stream of the account's events, by `fetch`: the browser's EventSource sends no headers, and
 // the gateway wants the one that shows that a page of the console asks.
-import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { createParser } from 'eventsource-parser';
 import type { Schemas } from '../api/client.ts';
 
 export type LiveEvent = Schemas['Event'];
@@ -28,63 +28,36 @@ const isRefused = (status: number) => status >= 400 && status < 500 && status !=
 export async function followEvents({ after, onEvent, onGap }: Following): Promise<void> {
   let last = after;
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
-    const silence = new Silence();
     try {
       const headers = { 'X-Almanac-Console': '1', ...(last === undefined ? {} : { 'Last-Event-ID': String(last) }) };
-      const response = await fetch(address, { headers, signal: silence.signal });
+      const response = await fetch(address, { headers });
       if (isRefused(response.status)) return;
       if (response.status === tooOld) last = undefined;
       if (!response.ok || !response.body) throw new Error(`The stream of events answered ${response.status}.`);
+      waitMs = firstWaitMs;
       if (last === undefined) onGap();
-      for await (const event of eventsOf(response.body, silence)) {
+      await readEvents(response.body, (event) => {
         last = event.id;
-        waitMs = firstWaitMs;
         onEvent(event);
-      }
+      });
     } catch {
       // The server or the network is away.
     }
-    silence.end();
     await new Promise((done) => setTimeout(done, waitMs * (0.5 + Math.random() / 2)));
   }
 }
 
-/** Aborts what is silent for too long. */
-class Silence {
-  private readonly aborted = new AbortController();
-  private timer = this.begin();
-
-  get signal(): AbortSignal {
-    return this.aborted.signal;
-  }
-
-  private begin() {
-    return setTimeout(() => this.aborted.abort(), silentForMs);
-  }
-
-  broken(): void {
-    this.end();
-    this.timer = this.begin();
-  }
-
-  end(): void {
-    clearTimeout(this.timer);
-  }
-}
-
-// Safari has no iteration of streams.
-async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>, silence: Silence): AsyncGenerator<LiveEvent> {
-  const heard = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-    transform: (bytes, next) => {
-      silence.broken();
-      next.enqueue(bytes);
-    },
-  });
-  const texts = body.pipeThrough(heard).pipeThrough(new TextDecoderStream());
-  const messages = texts.pipeThrough(new EventSourceParserStream()).getReader();
+/** Reads until the stream ends, or is silent for too long. */
+async function readEvents(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onEvent: (event: LiveEvent) => void,
+): Promise<void> {
+  const parser = createParser({ onEvent: ({ data }) => onEvent(JSON.parse(data)) });
+  const texts = body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
-    const { done, value } = await messages.read();
+    const silent = setTimeout(() => void texts.cancel(), silentForMs);
+    const { done, value } = await texts.read().finally(() => clearTimeout(silent));
     if (done) return;
-    yield JSON.parse(value.data) as LiveEvent;
+    parser.feed(value);
   }
 }

@@ -5,7 +5,7 @@ const after = (type: string, id: number | null = 7) => staleAnswers({ type, reso
 describe('after an event', () => {
   it.each([
     ['rows.changed', [['rows', 7]]],
-    ['import.finished', [['imports', 'one', 7], ['imports']]],
+    ['import.finished', [['imports']]],
     ['domain.created', [['domains']]],
   ])('%s the answers about it are stale', (type, keys) => {
     expect(after(type)).toEqual(keys);

@@ -5,6 +5,7 @@ import { useAct } from '../api/use-act.ts';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/form/fields.tsx';
 import { FormDialog } from '../parts/form/form-dialog.tsx';
+import { NewPasswordField } from '../parts/form/new-password-field.tsx';
 import { ModalDialog } from '../parts/modal-dialog.tsx';
 import styles from './me.module.css';
 
@@ -40,14 +41,7 @@ export function PasswordForm() {
             autoFocus
             isRequired
           />
-          <TextField
-            name="new_password"
-            type="password"
-            label={<Trans>New password</Trans>}
-            help={<Trans>Of 12 to 200 characters.</Trans>}
-            autoComplete="new-password"
-            isRequired
-          />
+          <NewPasswordField name="new_password" />
         </FormDialog>
       )}
       {save.isSuccess && (

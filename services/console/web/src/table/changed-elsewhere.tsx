@@ -21,19 +21,19 @@ const answerWithinMs = 1_500;
 
 export function useChangedElsewhere(tableId: number): ChangedElsewhere {
   const own = useRef(new OwnWrites());
-  const [changed, setChanged] = useState({ tableId, count: 0 });
+  const [count, setCount] = useState(0);
   useLiveEvents((event) => {
     if (event === 'gap' || event.type !== 'rows.changed' || event.resource.id !== tableId) return;
     const { inserted, updated, deleted } = event.data as Record<'inserted' | 'updated' | 'deleted', number>;
     setTimeout(() => {
       const others = own.current.countOthers(inserted + updated + deleted, Date.now());
-      setChanged((before) => ({ tableId, count: (before.tableId === tableId ? before.count : 0) + others }));
+      setCount((before) => before + others);
     }, answerWithinMs);
   });
   return {
-    count: changed.tableId === tableId ? changed.count : 0,
+    count,
     wrote: (rows) => own.current.add(rows, Date.now()),
-    clear: () => setChanged({ tableId, count: 0 }),
+    clear: () => setCount(0),
   };
 }
 

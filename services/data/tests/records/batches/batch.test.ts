@@ -1,19 +1,9 @@
 // POST /table_data/batch: many writes of one table, all or nothing; one answer names every problem.
 import { create } from '../../given.ts';
+import { added, changed, deletion, type Op } from '../../operations.ts';
 import { net, useData } from '../../running-data.ts';
 import { gaps, remove, versionsOf } from '../../versions.ts';
-import {
-  added,
-  batch,
-  changed,
-  codesOf,
-  deletion,
-  expectRefused,
-  givenRows,
-  givenTable,
-  type Op,
-  rowsOf,
-} from './batches.ts';
+import { batch, codesOf, expectRefused, givenRows, givenTable, rowsOf } from './batches.ts';
 
 useData();
 

@@ -2,11 +2,10 @@
 import { createHash } from 'node:crypto';
 import { create, deploy, type TableInput } from '../../given.ts';
 import { nextId } from '../../merges/row-merges.ts';
+import type { Op } from '../../operations.ts';
 import { net } from '../../running-data.ts';
 
 export type Columns = TableInput['columns'];
-
-export type Op = Record<string, unknown>;
 
 export const code: Columns[number] = { name: 'code', length: 5, is_primary_key: true };
 
@@ -25,17 +24,6 @@ export async function givenRows(table: number, ...codes: string[]): Promise<numb
 
 export const batch = (table: number, operations: unknown, headers = {}, call = net.call) =>
   call('POST', '/api/v1/table_data/batch', { table_definition_id: table, operations }, headers);
-
-export const added = (record: Op): Op => ({ operation: 'create', record });
-
-export const changed = (id: unknown, record: Op, version?: number): Op => ({
-  operation: 'update',
-  id,
-  record,
-  version,
-});
-
-export const deletion = (id: unknown, version?: number): Op => ({ operation: 'delete', id, version });
 
 export const rowsOf = async (table: number) =>
   (await net.call('GET', `/api/v1/table_data?table_definition_id=${table}&sort=svc_sk&per_page=1000`)).body.data;

@@ -1,21 +1,10 @@
 // Keys and references within a batch, and batches at the same time.
 import { deploy } from '../../given.ts';
 import { nextId } from '../../merges/row-merges.ts';
+import { added, changed, deletion, type Op } from '../../operations.ts';
 import { net, useData } from '../../running-data.ts';
 import { gaps } from '../../versions.ts';
-import {
-  added,
-  batch,
-  type Columns,
-  changed,
-  codesOf,
-  deletion,
-  expectRefused,
-  givenRows,
-  givenTable,
-  type Op,
-  rowsOf,
-} from './batches.ts';
+import { batch, type Columns, codesOf, expectRefused, givenRows, givenTable, rowsOf } from './batches.ts';
 
 useData();
 

@@ -1,9 +1,10 @@
 // Batches that are refused change nothing, and say what is wrong with which operation.
 import { create } from '../../given.ts';
 import { nextId } from '../../merges/row-merges.ts';
+import { added, changed, deletion, type Op } from '../../operations.ts';
 import { net, useData } from '../../running-data.ts';
 import { remove } from '../../versions.ts';
-import { added, batch, changed, deletion, expectRefused, givenRows, givenTable, type Op, rowsOf } from './batches.ts';
+import { batch, expectRefused, givenRows, givenTable, rowsOf } from './batches.ts';
 
 useData();
 

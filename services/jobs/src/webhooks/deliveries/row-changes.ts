@@ -1,27 +1,20 @@
 // The rows of a message about changed rows, which data keeps in its history. A message without them
 // is complete, too: its marks say what to read.
 import type { Logger } from '@almanac/service-kit/observability/logger';
-import { z } from 'zod';
 import type { JobsContext } from '../../context.ts';
 import type { TakenDelivery } from './take-deliveries.ts';
 
 const most = { rows: 100, bytes: 256 * 1024 };
 const deadlineMs = 5_000;
 
-const rowsChanged = z.object({
-  type: z.literal('rows.changed'),
-  resource: z.object({ id: z.int() }),
-  data: z.object({
-    inserted: z.int(),
-    updated: z.int(),
-    deleted: z.int(),
-    changed_after: z.string(),
-    changed_until: z.string(),
-  }),
-});
+/** Of an event of changed rows, what says which. */
+type RowsChanged = {
+  resource: { id: number };
+  data: Record<'inserted' | 'updated' | 'deleted', number> & Record<'changed_after' | 'changed_until', string>;
+};
 
 type Reading = Pick<JobsContext, 'data'> & { logger: Logger };
-type Delivery = Pick<TakenDelivery, 'id' | 'account_id' | 'event' | 'include_rows'>;
+type Delivery = Pick<TakenDelivery, 'id' | 'account_id' | 'event_type' | 'event' | 'include_rows'>;
 
 /**
  * The net changes that an event of changed rows is about, as a JSON array. Undefined for other
@@ -29,12 +22,10 @@ type Delivery = Pick<TakenDelivery, 'id' | 'account_id' | 'event' | 'include_row
  */
 export async function readRowChanges(
   { data, logger }: Reading,
-  { id, account_id: accountId, event, include_rows }: Delivery,
+  { id, account_id: accountId, event_type, event, include_rows }: Delivery,
 ): Promise<string | undefined> {
-  if (!include_rows || event === null) return undefined;
-  const found = rowsChanged.safeParse(JSON.parse(event));
-  if (!found.success) return undefined;
-  const { resource, data: facts } = found.data;
+  if (!include_rows || event_type !== 'rows.changed' || event === null) return undefined;
+  const { resource, data: facts } = JSON.parse(event) as RowsChanged;
   if (facts.inserted + facts.updated + facts.deleted > most.rows) return undefined;
   const request = {
     table_definition_id: resource.id,

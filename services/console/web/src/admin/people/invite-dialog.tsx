@@ -3,19 +3,18 @@ import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
-import { SelectField, TextField } from '../../parts/form/fields.tsx';
+import { TextField } from '../../parts/form/fields.tsx';
 import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import { groupsQuery, type User } from '../queries.ts';
 import { GroupChoice } from './group-choice.tsx';
+import { LicenseField } from './license-field.tsx';
 import { useMemberships } from './use-memberships.ts';
-import { usePeopleWords } from './use-people-words.ts';
 
 type InviteDialogProps = { onClose: () => void; onInvited: (email: string) => void };
 
 /** Invites a person by mail, and puts them into groups. */
 export function InviteDialog({ onClose, onInvited }: InviteDialogProps) {
   const { t } = useLingui();
-  const { license } = usePeopleWords();
   const { data: groups = [] } = useQuery(groupsQuery);
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set());
   const changeMemberships = useMemberships();
@@ -46,14 +45,7 @@ export function InviteDialog({ onClose, onInvited }: InviteDialogProps) {
       <TextField name="first_name" label={<Trans>First name</Trans>} autoComplete="off" />
       <TextField name="last_name" label={<Trans>Last name</Trans>} autoComplete="off" />
       <GroupChoice groups={groups} ticked={ticked} onChange={setTicked} />
-      <SelectField
-        name="license_type"
-        label={<Trans>Licence</Trans>}
-        options={(['developer', 'end_user'] as const).map((id) => ({
-          id,
-          name: `${license[id].name}: ${license[id].help}`,
-        }))}
-      />
+      <LicenseField />
     </FormDialog>
   );
 }

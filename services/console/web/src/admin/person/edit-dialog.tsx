@@ -2,10 +2,10 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import type { QueryKey } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
-import { SelectField, TextField } from '../../parts/form/fields.tsx';
+import { TextField } from '../../parts/form/fields.tsx';
 import { FormDialog } from '../../parts/form/form-dialog.tsx';
+import { LicenseField } from '../people/license-field.tsx';
 import { nameOf } from '../people/people-view.ts';
-import { usePeopleWords } from '../people/use-people-words.ts';
 import type { User } from '../queries.ts';
 
 type EditDialogProps = { user: User; changes: QueryKey[]; onClose: () => void; onDone: (done: string) => void };
@@ -13,7 +13,6 @@ type EditDialogProps = { user: User; changes: QueryKey[]; onClose: () => void; o
 /** Changes the name, the address and the licence of a user. */
 export function EditDialog({ user, changes, onClose, onDone }: EditDialogProps) {
   const { t } = useLingui();
-  const { license } = usePeopleWords();
   const name = nameOf(user);
   const save = useAct(
     ({ license_type, ...values }: Record<string, string>) =>
@@ -37,15 +36,7 @@ export function EditDialog({ user, changes, onClose, onDone }: EditDialogProps) 
       )}
       <TextField name="first_name" label={<Trans>First name</Trans>} defaultValue={user.first_name} autoFocus />
       <TextField name="last_name" label={<Trans>Last name</Trans>} defaultValue={user.last_name} />
-      <SelectField
-        name="license_type"
-        label={<Trans>Licence</Trans>}
-        options={(['developer', 'end_user'] as const).map((id) => ({
-          id,
-          name: `${license[id].name}: ${license[id].help}`,
-        }))}
-        defaultValue={user.license_type}
-      />
+      <LicenseField defaultValue={user.license_type} />
     </FormDialog>
   );
 }

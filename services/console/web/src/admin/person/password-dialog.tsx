@@ -1,8 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
-import { CheckField, TextField } from '../../parts/form/fields.tsx';
+import { CheckField } from '../../parts/form/fields.tsx';
 import { FormDialog } from '../../parts/form/form-dialog.tsx';
+import { NewPasswordField } from '../../parts/form/new-password-field.tsx';
 import { nameOf } from '../people/people-view.ts';
 import type { User } from '../queries.ts';
 
@@ -32,15 +33,7 @@ export function PasswordDialog({ user, onClose, onDone }: PasswordDialogProps) {
           Better they do it: “Forgot your password?” on the log-in page sends them a link that only they get.
         </Trans>
       </p>
-      <TextField
-        name="password"
-        type="password"
-        label={<Trans>New password</Trans>}
-        help={<Trans>Of 12 to 200 characters.</Trans>}
-        autoComplete="new-password"
-        autoFocus
-        isRequired
-      />
+      <NewPasswordField name="password" autoFocus />
       <CheckField
         name="keep_sessions"
         label={<Trans>Let them stay signed in</Trans>}
