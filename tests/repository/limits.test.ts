@@ -34,7 +34,7 @@ const shownBy = {
   itemsFoundPerKind: [tests('metadata', 'search'), 'answers ten of a kind and no more, and still the very text'],
   groupColumns: [tests('data', 'summaries/groups'), 'take one to three columns and at most twenty aggregates'],
   aggregates: [tests('data', 'summaries/groups'), 'take one to three columns and at most twenty aggregates'],
-  idsPerDelete: [tests('data', 'records/rows'), 'takes 1000 ids and no more'],
+  idsPerDelete: [tests('data', 'records/rows/changed-rows'), 'takes 1000 ids and no more'],
   operationsPerBatch: [tests('data', 'records/batches/batch'), 'takes 1 to 1,000 operations'],
   operationsPerChangeRequest: [tests('data', 'change-requests/operations'), 'are at most 100,000 in a request'],
   decisionsPerRequest: [tests('data', 'change-requests/decisions'), 'are at most a hundred in a request'],

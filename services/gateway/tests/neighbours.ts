@@ -8,15 +8,12 @@ import {
   type FakeBilling,
   type FakeIdentity,
   type FakeServices,
-  type Fakes,
   givenBilling,
-  givenGateway,
   givenIdentity,
   givenServices,
   publicUrl,
-  type TestConfig,
-  type TestGateway,
-} from './given.ts';
+} from './fakes.ts';
+import { type Fakes, givenGateway, type TestConfig, type TestGateway } from './given.ts';
 
 type Neighbours = Fakes & {
   /** A gateway that runs from the first test to the last. */

@@ -1,4 +1,4 @@
-import { apply, givenRequest, nextRequest } from '../change-requests/applied-requests.ts';
+import { apply, givenRequest, nextRequest } from '../change-requests/application/applied-requests.ts';
 import { read } from '../files.ts';
 import { create, deploy, holding } from '../given.ts';
 import { nextId } from '../merges/row-merges.ts';

@@ -1,5 +1,5 @@
 // Every channel by which rows change is in the change feed of a table.
-import { apply, givenRequest, nextRequest } from '../change-requests/applied-requests.ts';
+import { apply, givenRequest, nextRequest } from '../change-requests/application/applied-requests.ts';
 import { load } from '../files.ts';
 import { deploy } from '../given.ts';
 import { codeColumn, copyOf, edit, merge } from '../merges/row-merges.ts';

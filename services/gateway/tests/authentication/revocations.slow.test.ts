@@ -17,7 +17,7 @@ import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres
 import { endService, spawnService, untilReady } from '@almanac/testkit/processes/service-process';
 import { createRevocations, type Revocations } from '../../src/authentication/revocations.ts';
 import type { Token } from '../../src/authentication/token.ts';
-import { givenIdentity as givenIdentityWithoutPages, givenServices } from '../given.ts';
+import { givenIdentity as givenIdentityWithoutPages, givenServices } from '../fakes.ts';
 
 type Identity = Pick<RpcClient<'identity'>, 'ListRevocations'>;
 

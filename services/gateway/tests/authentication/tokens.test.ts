@@ -4,7 +4,8 @@ import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { apiRoutes } from '../../src/routes.ts';
-import { callWith, publicUrl } from '../given.ts';
+import { publicUrl } from '../fakes.ts';
+import { callWith } from '../given.ts';
 import { announce, useNeighbours } from '../neighbours.ts';
 
 const { identity, billing, useGateway, startGateway, connectBus } = useNeighbours();

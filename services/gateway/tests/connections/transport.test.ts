@@ -1,6 +1,7 @@
 import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
-import { callWith, givenBilling, type TestGateway } from '../given.ts';
+import { givenBilling } from '../fakes.ts';
+import { callWith, type TestGateway } from '../given.ts';
 import { useNeighbours } from '../neighbours.ts';
 import { lines, open, send } from '../raw.ts';
 

@@ -1,6 +1,6 @@
 // Other sites can make a browser send its cookies, and must get nothing by it. Pages of the console
 // show themselves by a header, which no other site's page can send.
-import { publicUrl } from '../given.ts';
+import { publicUrl } from '../fakes.ts';
 import { useNeighbours } from '../neighbours.ts';
 import { asConsole, givenBrowser } from './given.ts';
 

@@ -1,6 +1,7 @@
 // A browser with a session of the console.
 import { createHash, randomBytes } from 'node:crypto';
-import type { FakeIdentity, FakeSession, TestGateway } from '../given.ts';
+import type { FakeIdentity, FakeSession } from '../fakes.ts';
+import type { TestGateway } from '../given.ts';
 
 let made = 0;
 

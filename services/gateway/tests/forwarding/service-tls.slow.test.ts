@@ -12,16 +12,14 @@ import { type Authority, type Certificate, createAuthority } from '@almanac/test
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import { readConfig } from '../../src/config.ts';
 import {
-  callWith,
   type FakeBilling,
   type FakeIdentity,
   type FakeServices,
   givenBilling,
-  givenGateway,
   givenIdentity,
   givenServices,
-  type TestGateway,
-} from '../given.ts';
+} from '../fakes.ts';
+import { callWith, givenGateway, type TestGateway } from '../given.ts';
 
 const authority = createAuthority();
 const own = authority.issue({ names: ['gateway'] });

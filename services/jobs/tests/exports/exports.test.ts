@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import { eventually } from '@almanac/testkit/eventually';
 import { openTableFile } from '../../src/formats/open-file.ts';
+import type { FakeTable } from '../fake-loads.ts';
 import { fileOf, readAll } from '../formats/files.ts';
 import { ended, givenJobs, type Jobs } from '../given.ts';
-import type { FakeTable } from '../neighbours.ts';
 
 let jobs: Jobs;
 let countries: FakeTable;

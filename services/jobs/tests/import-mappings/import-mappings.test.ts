@@ -1,28 +1,7 @@
-import { eventually } from '@almanac/testkit/eventually';
-import { textRow, workbookOf } from '@almanac/testkit/files/workbooks';
-import { badPayloads } from '@almanac/testkit/messaging/bad-payloads';
-import { parquetOf } from '../formats/parquet-files.ts';
-import { givenJobs, type Jobs, makeMapping, runImport } from '../given.ts';
+// Import mappings: what they say, and what is refused.
+import { call, entry, jobs, make, table, useMappings } from './mappings.ts';
 
-let jobs: Jobs;
-const table = 10;
-
-beforeAll(async () => {
-  jobs = await givenJobs();
-  jobs.neighbours.addTable({ key: 'countries' });
-  jobs.neighbours.addTable({ key: 'regions' });
-  jobs.neighbours.addTable({ key: 'foreign', account_id: 2, branch_id: 3 });
-  jobs.neighbours.addTable({ key: 'banks' });
-});
-afterAll(() => jobs.close());
-
-const call = (method: string, path: string, body?: unknown) =>
-  jobs.call(method, `/api/v1/import_mappings${path}`, body);
-const entry = {
-  ...{ target_column: null, format: null, default: null, trim: false, lookup: false },
-  ...{ value_map: null, otherwise: 'keep', round: null },
-};
-const make = (attributes?: Record<string, unknown>) => makeMapping(jobs, table, attributes);
+useMappings();
 
 describe('an import mapping', () => {
   it('is created nested, flat and with brackets', async () => {
@@ -259,7 +238,8 @@ describe('an import mapping', () => {
       body: { ...made, date_style: 'MDY', updated_at: expect.any(String) },
     });
     expect((await call('PATCH', `/${made.id}`, { delimiter: null })).body.delimiter).toBeNull();
-    expect((await call('PATCH', `/${made.id}`, { name: 'm1' })).status).toBe(made.name === 'm1' ? 200 : 422);
+    const other = await make();
+    expect((await call('PATCH', `/${made.id}`, { name: other.name })).status).toBe(422);
     expect((await call('PATCH', `/${made.id}`, { name: null })).status).toBe(422);
     for (const body of [{ id: 5 }, { table_definition_id: 11 }, { created_at: '2026-01-01' }])
       expect((await call('PATCH', `/${made.id}`, body)).status).toBe(400);
@@ -361,179 +341,5 @@ describe('an import mapping', () => {
       jobs.send('POST', '/api/v1/import_mappings', body(size), { 'content-type': 'application/json' });
     expect((await send(256 * 1024)).status).toBe(422);
     expect((await send(256 * 1024 + 1)).status).toBe(413);
-  });
-});
-
-describe('an import with a mapping', () => {
-  const file = 'Land;Name of it;Müll\nM1;Mapped;x\n';
-
-  it('uses the named one, the default of the table, or none', async () => {
-    const column_mappings = [
-      { source_column: 'land', target_column: 'code' },
-      { source_column: 'Name of it', target_column: 'name' },
-      { source_column: 'Müll', target_column: null },
-    ];
-    const mapping = await make({ column_mappings, delimiter: ';' });
-    const named = await runImport(jobs, { countries: file }, { import_mapping_id: mapping.id });
-    expect(named).toMatchObject({ status: 'completed', import_tables: [{ import_mapping_id: mapping.id }] });
-    expect(jobs.neighbours.tables[0]?.rows.get('["M1"]')).toEqual({ code: 'M1', name: 'Mapped' });
-    expect((await runImport(jobs, { countries: file })).status).toBe('failed');
-    await call('PATCH', `/${mapping.id}`, { is_default: true });
-    expect((await runImport(jobs, { countries: file })).import_tables[0]).toMatchObject({
-      status: 'completed',
-      import_mapping_id: mapping.id,
-    });
-    expect((await runImport(jobs, { countries: file }, { import_mapping_id: null })).status).toBe('failed');
-    const { body } = await jobs.call('POST', '/api/v1/imports', { branch_id: 1 });
-    const other = { table_definition_key: 'regions', pattern: 'full', import_mapping_id: mapping.id };
-    expect((await jobs.call('POST', `/api/v1/imports/${body.id}/tables`, other)).status).toBe(422);
-  });
-});
-
-describe('an import whose mapping', () => {
-  const loadOptions = () => jobs.neighbours.loads.at(-1)?.options;
-
-  it('states the style of the file reads it accordingly', async () => {
-    const column_mappings = [
-      { source_column: '2', target_column: 'code', trim: true, default: 'none' },
-      { source_column: '1', target_column: null },
-      { source_column: '3', target_column: 'name', format: 'DD.MM.YYYY' },
-    ];
-    const style = { decimal_separator: ',', encoding: 'windows-1252', has_header: false, quote: 'none' };
-    const { id } = await make({ ...style, date_style: 'DMY', column_mappings });
-    const file = Buffer.from('x;P1;5" B\xf6gen\ny;P2;a\n', 'latin1');
-    const done = await runImport(jobs, { countries: file }, { import_mapping_id: id });
-    expect(done.import_tables[0]).toMatchObject({ status: 'completed', format: 'csv', metrics: { rows_read: 2 } });
-    expect(loadOptions()).toMatchObject({
-      date_style: 'DMY',
-      decimal_separator: ',',
-      delimiter: ';',
-      quote: '\u0001',
-      first_row: 1,
-      file_columns: ['1', '2', '3'],
-      columns: [
-        { position: 1, target_column: 'code', trim: true, default_value: 'none' },
-        { position: 2, target_column: 'name', date_format: 'DD.MM.YYYY', trim: false },
-      ],
-    });
-    expect(jobs.neighbours.tables[0]?.rows.get('["P1"]')).toEqual({ code: 'P1', name: '5" Bögen' });
-  });
-
-  it('has a decimal separator applies it to text only', async () => {
-    const { id } = await make({ decimal_separator: ',' });
-    const read = async (file: string) => {
-      expect((await runImport(jobs, { countries: file }, { import_mapping_id: id })).status).toBe('completed');
-      return loadOptions()?.decimal_separator;
-    };
-    expect(await read('code\tname\nS1\t1,5\n')).toBe(',');
-    expect(await read('[{"code":"S2","name":"1.5"}]')).toBe('');
-  });
-
-  it('has a date format leaves real dates as they are', async () => {
-    const column_mappings = [{ source_column: 'name', target_column: 'name', format: 'YYYY-DD-MM' }];
-    const { id } = await make({ column_mappings });
-    const styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>';
-    const day = '<row><c t="inlineStr"><is><t>D1</t></is></c><c s="1"><v>45325</v></c></row>';
-    const workbook = await workbookOf(textRow('code', 'name') + day + textRow('D2', '2024-02-03'), { styles });
-    const days = { type: 'INT32', converted_type: 'DATE', data: [new Date('2024-02-03')] } as const;
-    const codes = { type: 'BYTE_ARRAY', converted_type: 'UTF8', data: ['D3'] } as const;
-    const parquet = parquetOf({ code: codes, name: days } as never);
-    for (const file of [workbook, parquet])
-      expect((await runImport(jobs, { countries: file }, { import_mapping_id: id })).status).toBe('completed');
-    const rows = jobs.neighbours.tables[0]?.rows;
-    expect(['D1', 'D2', 'D3'].map((code) => rows?.get(`["${code}"]`)?.name)).toEqual([
-      '2024-02-03T00:00:00.000Z',
-      '2024-02-03',
-      '2024-02-03T00:00:00.000Z',
-    ]);
-  });
-
-  it('states that there is no header fills the columns in order, if the numbers agree', async () => {
-    const { id } = await make({ has_header: false });
-    const done = await runImport(jobs, { countries: 'code,name\nH1,one\n' }, { import_mapping_id: id });
-    expect(done.import_tables[0]).toMatchObject({ status: 'completed', metrics: { rows_read: 2 } });
-    expect(jobs.neighbours.tables[0]?.rows.get('["code"]')).toEqual({ code: 'code', name: 'name' });
-    const wide = await runImport(jobs, { countries: 'a,b,c\n' }, { import_mapping_id: id });
-    expect(wide.import_tables[0].errors).toEqual([
-      'The file has no header and 3 columns, the table has 2; say in the mapping which goes where.',
-    ]);
-    const json = await runImport(jobs, { countries: '[{"code":"x"}]' }, { import_mapping_id: id });
-    expect(json.import_tables[0].errors).toEqual([expect.stringContaining('can only be CSV or TSV')]);
-    const plain = await runImport(jobs, { countries: 'H2,two\nH3,three\n' }, { import_mapping_id: null });
-    expect(plain.import_tables[0].errors).toContainEqual(expect.stringContaining('has_header: false'));
-  });
-
-  it('no longer fits the table is refused before a file is sent', async () => {
-    const changed = jobs.neighbours.addTable({ key: 'changed' });
-    const { body } = await call('POST', '', {
-      table_definition_id: changed.table_definition_id,
-      name: 'old',
-      is_default: true,
-      column_mappings: [{ source_column: 'n', target_column: 'name' }],
-    });
-    changed.columns = changed.columns.slice(0, 1);
-    const opened = await jobs.call('POST', '/api/v1/imports', { branch_id: 1 });
-    const wanted = { table_definition_key: 'changed', pattern: 'full' };
-    const refused = await jobs.call('POST', `/api/v1/imports/${opened.body.id}/tables`, wanted);
-    expect([body.is_default, refused.status, refused.body.errors]).toEqual([
-      true,
-      422,
-      ['Import mapping old no longer fits: Target column name is not a column of the table'],
-    ]);
-    const without = { ...wanted, import_mapping_id: null };
-    expect((await jobs.call('POST', `/api/v1/imports/${opened.body.id}/tables`, without)).status).toBe(201);
-  });
-});
-
-describe('a cloned definition', () => {
-  const cloned = 'metadata.table_definition.cloned';
-  const mappingsOf = async (id: number) => (await call('GET', `?table_definition_id=${id}`)).body.data;
-
-  it('gets the mappings of its source, once, and keeps its own', async () => {
-    const [source, clone, next] = [13, 900, 901];
-    const style = { delimiter: ';', decimal_separator: ',', has_header: false, quote: 'none', encoding: 'utf-8' };
-    const column_mappings = [{ ...entry, source_column: '1', target_column: 'code', trim: true, default: 'x' }];
-    await make({ table_definition_id: source, name: 'Bank', is_default: true, ...style, column_mappings });
-    await make({ table_definition_id: source, name: 'OTHER', date_style: 'DMY' });
-    const made = jobs.context.prisma.import_mapping;
-    await made.create({ data: { account_id: 1, table_definition_id: clone, name: 'Other', is_default: true } });
-
-    const payload = { account_id: 1, table_definition_id: clone, branch_id: 5, source_id: source };
-    const message = await jobs.announce(cloned, payload);
-    await jobs.announce(cloned, payload, message);
-    await jobs.announce(cloned, { ...payload, account_id: 2, table_definition_id: next });
-    await jobs.announce(cloned, { ...payload, table_definition_id: next });
-    await eventually(async () => expect(await mappingsOf(next)).toHaveLength(2));
-    expect(await mappingsOf(next)).toMatchObject([
-      { name: 'Bank', is_default: true, ...style, date_style: 'ISO', column_mappings },
-      { name: 'OTHER', is_default: false, date_style: 'DMY', column_mappings: [] },
-    ]);
-    await eventually(async () => expect(await mappingsOf(clone)).toHaveLength(2));
-    expect(await mappingsOf(clone)).toMatchObject([
-      { name: 'Other', is_default: true, date_style: 'ISO' },
-      { name: 'Bank', is_default: false, delimiter: ';' },
-    ]);
-    expect(await made.count({ where: { account_id: 2 } })).toBe(0);
-  });
-});
-
-describe('a malformed event', () => {
-  it.each([
-    ['jobs.cloned_definitions', 'metadata.table_definition.cloned'],
-    ['jobs.deployed_tables', 'metadata.table_definition.deployed'],
-    ['jobs.mail', 'metadata.mail.requested'],
-  ])('becomes a dead letter of %s at once', async (queue, type) => {
-    const before = await jobs.deadLetters(queue);
-    for (const payload of badPayloads) await jobs.announce(type, payload);
-    await eventually(async () => expect(await jobs.deadLetters(queue)).toBe(before + badPayloads.length));
-    const source_id = jobs.neighbours.addTable({ key: queue }).table_definition_id;
-    await make({ table_definition_id: source_id, name: `Of ${queue}` });
-    const payload = { account_id: 1, source_id, table_definition_id: 951 };
-    await jobs.announce('metadata.table_definition.cloned', payload);
-    await eventually(async () =>
-      expect((await call('GET', '?table_definition_id=951')).body.data).toContainEqual(
-        expect.objectContaining({ name: `Of ${queue}` }),
-      ),
-    );
   });
 });

@@ -1,6 +1,6 @@
 // Change requests as tests make them: operations written as the service stores them, each based on
 // the row as it is when it is made.
-import { caller, type DataNet, type TableInput } from '../given.ts';
+import { caller, type DataNet, type TableInput } from '../../given.ts';
 
 export type Cell = string | number | null;
 export type TestOperation = {

@@ -4,8 +4,8 @@ import { createTestKeys, type TestKeys } from '@almanac/testkit/calls/keys';
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
-import { caller, type TableInput } from '../given.ts';
-import { type DataProcess, startData } from '../process.ts';
+import { caller, type TableInput } from '../../given.ts';
+import { type DataProcess, startData } from '../../process.ts';
 import { apply, givenRequest } from './applied-requests.ts';
 
 const gate = 4712;

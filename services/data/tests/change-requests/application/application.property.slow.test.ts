@@ -3,8 +3,8 @@
 // accepted, and the rows afterwards are its rows. CHANGE_REQUEST_OPERATIONS: how many in all
 // (10000); CHANGE_REQUEST_SEED: repeats a run.
 import { randomOf } from '@almanac/testkit/random';
-import { type ColumnInput, create, type DataNet, deploy, givenData, type TableInput } from '../given.ts';
-import { gaps, patch, remove, restore } from '../versions.ts';
+import { type ColumnInput, create, type DataNet, deploy, givenData, type TableInput } from '../../given.ts';
+import { gaps, patch, remove, restore } from '../../versions.ts';
 import {
   applyModel,
   copyOfRow,

@@ -1,16 +1,8 @@
 // Applying change requests, by example: what is accepted is written whole or refused whole, and a
 // rehearsal says the same before.
-import {
-  type ColumnInput,
-  caller,
-  create,
-  type DataNet,
-  deploy,
-  failureOf,
-  givenData,
-  type TableInput,
-} from '../given.ts';
-import { patch, remove, restore, versionsOf } from '../versions.ts';
+import { type ColumnInput, caller, deploy, failureOf } from '../../given.ts';
+import { net, useData } from '../../running-data.ts';
+import { patch, remove, restore, versionsOf } from '../../versions.ts';
 import {
   apply,
   approver,
@@ -22,62 +14,9 @@ import {
   stored,
   type TestOperation,
 } from './applied-requests.ts';
+import { expectProblems, given, rowsOf, usual } from './given-tables.ts';
 
-let net: DataNet;
-let last = 0;
-
-beforeAll(async () => {
-  net = await givenData();
-});
-
-afterAll(() => net.stop());
-
-type Given = { table: TableInput; ids: Record<string, number> };
-
-const usual: ColumnInput[] = [
-  { name: 'code', length: 10, is_primary_key: true },
-  { name: 'name', length: 10, is_required: true },
-  { name: 'size', data_type: 'integer' },
-  { name: 'color', valid_values: ['red', 'blue'] },
-];
-
-/** A table with the rows A, B and C, or with these. */
-async function given(
-  columns = usual,
-  records: Record<string, unknown>[] = ['A', 'B', 'C'].map((code) => ({ code, name: `n${code}`, size: 1 })),
-): Promise<Given> {
-  last += 10;
-  const table = { id: last, columns };
-  await deploy(net, [table]);
-  const ids: Record<string, number> = {};
-  for (const record of records) ids[String(record.code)] = (await create(net, table.id, record)).svc_sk;
-  return { table, ids };
-}
-
-type Row = { code: string } & Record<string, unknown>;
-
-async function rowsOf({ table }: Given): Promise<Record<string, unknown[]>> {
-  const { body } = await net.call(
-    'GET',
-    `/api/v1/table_data?table_definition_id=${table.id}&sort=svc_sk&per_page=1000`,
-  );
-  return Object.fromEntries(
-    body.data.map((row: Row) => [row.code, table.columns.slice(1).map(({ name }) => row[name])]),
-  );
-}
-
-/** Opens a request and expects that rehearsal and application find the same problems. */
-async function expectProblems(operations: TestOperation[], expected: [number, string, string][]): Promise<number> {
-  const id = nextRequest();
-  const ids = await givenRequest(net, id, operations);
-  expect(await problemsOf(net, id, ids)).toEqual(expected);
-  const refused = await apply(net, id);
-  expect([refused.status, refused.problem_count]).toEqual(['refused', expected.length]);
-  expect(
-    refused.problems.map(({ operation_id, code, message }) => [ids.indexOf(Number(operation_id)), code, message]),
-  ).toEqual(expected);
-  return id;
-}
+useData();
 
 describe('an application', () => {
   it('creates, changes, deletes and restores rows of several tables at once', async () => {
@@ -283,101 +222,6 @@ describe('an application', () => {
     ]);
     expect(await apply(net, id)).toMatchObject({ status: 'applied', problem_count: 0 });
     expect(await rowsOf(rows)).toEqual({ C: ['nB', 1, null], A: ['new', null, null] });
-  });
-
-  describe('with references', () => {
-    const parents: ColumnInput[] = [{ name: 'code', length: 10, is_primary_key: true }];
-
-    async function givenFamily() {
-      const parent = await given(parents, [{ code: 'P' }, { code: 'Q' }]);
-      const child = await given(
-        [...parents, { name: 'parent', length: 10, foreign_key_table_id: parent.table.id }],
-        [
-          { code: 'A', parent: 'P' },
-          { code: 'B', parent: 'P' },
-        ],
-      );
-      return { parent, child };
-    }
-
-    it('needs no order of tables or operations', async () => {
-      const { parent, child } = await givenFamily();
-      const id = nextRequest();
-      await givenRequest(net, id, [
-        { table: child.table, kind: 'create', cells: { code: 'C', parent: 'R' } },
-        { table: parent.table, kind: 'delete', id: parent.ids.P as number },
-        { table: parent.table, kind: 'create', cells: { code: 'R' } },
-        { table: child.table, kind: 'delete', id: child.ids.A as number },
-        { table: child.table, kind: 'update', id: child.ids.B as number, cells: { parent: 'R' } },
-      ]);
-      expect(await rehearse(net, id)).toMatchObject({ problem_count: 0 });
-      expect(await apply(net, id)).toMatchObject({ status: 'applied' });
-      expect(await rowsOf(child)).toEqual({ B: ['R'], C: ['R'] });
-      expect(Object.keys(await rowsOf(parent))).toEqual(['Q', 'R']);
-    });
-
-    it('is refused for references to rows that are absent or go, and for rows still referred to', async () => {
-      const { parent, child } = await givenFamily();
-      const table = child.table.id;
-      const missing = 'parent must refer to a record of the referenced table';
-      await expectProblems(
-        [
-          { table: child.table, kind: 'create', cells: { code: 'C', parent: 'X' } },
-          { table: child.table, kind: 'create', cells: { code: 'D', parent: 'Q' } },
-          { table: parent.table, kind: 'delete', id: parent.ids.Q as number },
-          { table: parent.table, kind: 'delete', id: parent.ids.P as number },
-          { table: child.table, kind: 'update', id: child.ids.A as number, cells: { parent: null } },
-        ],
-        [
-          [0, 'invalid_reference', missing],
-          [1, 'invalid_reference', missing],
-          [3, 'still_referenced', `record ${parent.ids.P} is still referred to by 1 record of Table ${table}`],
-        ],
-      );
-    });
-
-    it('writes rows of tables that refer to each other in a circle', async () => {
-      const one = await given([...parents, { name: 'other', length: 10 }], []);
-      const two = await given([...parents, { name: 'other', length: 10, foreign_key_table_id: one.table.id }], []);
-      const circular = {
-        ...one.table,
-        version: 2,
-        columns: [...parents, { name: 'other', length: 10, foreign_key_table_id: two.table.id }],
-      };
-      await deploy(net, [circular]);
-      const id = nextRequest();
-      await givenRequest(net, id, [
-        { table: one.table, kind: 'create', cells: { code: 'A', other: 'B' } },
-        { table: two.table, kind: 'create', cells: { code: 'B', other: 'A' } },
-      ]);
-      expect(await apply(net, id)).toMatchObject({ status: 'applied', problem_count: 0 });
-    });
-
-    it('is refused for cycles of a hierarchy, also through rows that it doesn’t change', async () => {
-      last += 10;
-      const table: TableInput = {
-        id: last,
-        columns: [...parents, { name: 'parent', length: 10, foreign_key_table_id: last, is_hierarchy: true }],
-      };
-      await deploy(net, [table]);
-      const ids: Record<string, number> = {};
-      for (const [code, parent] of [['A'], ['B', 'A'], ['C', 'B']])
-        ids[code as string] = (await create(net, table.id, { code, parent })).svc_sk;
-      const cycle = "parent can't lead back to the record itself";
-      await expectProblems(
-        [
-          { table, kind: 'update', id: ids.A as number, cells: { parent: 'D' } },
-          { table, kind: 'create', cells: { code: 'D', parent: 'C' } },
-          { table, kind: 'create', cells: { code: 'E', parent: 'E' } },
-          { table, kind: 'create', cells: { code: 'F', parent: 'C' } },
-        ],
-        [
-          [0, 'cycle', cycle],
-          [1, 'cycle', cycle],
-          [2, 'cycle', cycle],
-        ],
-      );
-    });
   });
 
   it('takes accepted operations, leaves the rejected, and gives the returned to a new draft', async () => {
