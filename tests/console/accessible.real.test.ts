@@ -35,7 +35,8 @@ it(
           await page.goto(new URL(path, page.url()).href);
           await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
           for (const { colorScheme, width } of looks) {
-            await page.emulateMedia({ colorScheme });
+            // A colour on its way from one scheme to the other is no colour of a page.
+            await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
             await page.setViewportSize({ width, height: 800 });
             await page.getByRole('heading', { level: 1 }).waitFor();
             await page.locator('[aria-label="Loading…"]').first().waitFor({ state: 'detached' });

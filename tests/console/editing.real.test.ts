@@ -1,6 +1,6 @@
 // The console in a real browser: rows are changed, pasted and proposed, and nothing typed is lost.
 import { eventually } from '@almanac/testkit/eventually';
-import { cellOf, chooseMode, countClicks, givenCities, namesOf, paste, typeInto } from './gestures.ts';
+import { cellOf, chooseMode, countClicks, givenCities, namesOf, paste, pressAtOnce, typeInto } from './gestures.ts';
 import { type ServedConsole, serveConsole } from './served-console.ts';
 
 type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
@@ -32,6 +32,18 @@ it('a cell is corrected with two clicks, and the correction is undone', async ()
     await page.keyboard.press('Control+z');
     await eventually(async () => expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Pariss', 'Rome']));
   });
+});
+
+it('what is entered a moment before Ctrl+S is saved, however fast the keys come', async () => {
+  const table = await givenCities(api);
+  await served.withPage(`/console/t/${table.key}?sort=code`, async (page) => {
+    await typeInto(page, cellOf(page, 'name', 'Rome'), 'Roma');
+    await cellOf(page, 'name', 'Pariss').click();
+    await page.keyboard.type('Paris');
+    await pressAtOnce(page, [{ key: 'Enter' }, { key: 's', ctrlKey: true }]);
+    await page.getByText('Saved', { exact: true }).waitFor();
+  });
+  expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Paris', 'Roma']);
 });
 
 it('twenty rows of a spreadsheet are proposed with four clicks', async () => {

@@ -41,6 +41,15 @@ export async function paste(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Control+v');
 }
 
+/** Presses keys in one task of the page, as a slow page receives them from a fast person. */
+export function pressAtOnce(page: Page, keys: { key: string; ctrlKey?: boolean }[]): Promise<void> {
+  return page.locator('body').evaluate((body, given) => {
+    const { document, KeyboardEvent: KeyEvent } = body.ownerDocument.defaultView;
+    for (const key of given)
+      document.activeElement.dispatchEvent(new KeyEvent('keydown', { ...key, bubbles: true, cancelable: true }));
+  }, keys);
+}
+
 export const chooseMode = (page: Page, mode: string) =>
   page.evaluate((given) => localStorage.setItem('almanac.edit-mode', given), mode);
 

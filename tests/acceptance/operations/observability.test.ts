@@ -17,12 +17,15 @@ const rules = (parse(read('prometheus-rules.yml')) as { groups: { rules: Rule[] 
   (group) => group.rules,
 );
 
+const setOperators = new Set(['and', 'or', 'unless']);
+
 /** The metrics that an expression of PromQL names. */
 function metricsIn(expression: string): string[] {
   const bare = expression
     .replace(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"/g, ' ')
     .replace(/\b(?:by|without|on|ignoring)\s*\([^)]*\)/g, ' ');
-  return [...bare.matchAll(/[a-z_:][\w:]*(?!\w*\s*\()/gi)].map(([name]) => name);
+  const names = [...bare.matchAll(/[a-z_:][\w:]*(?!\w*\s*\()/gi)].map(([name]) => name);
+  return names.filter((name) => !setOperators.has(name));
 }
 
 /** The labels that an expression selects or groups by. */

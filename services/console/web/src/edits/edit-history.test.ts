@@ -4,7 +4,7 @@ import { noEdits, setCells } from './edits.ts';
 
 const row = (id: number) => ({ svc_sk: id, svc_version: 1, name: 'Alpha' }) as unknown as Row;
 const name = (state: EditState, id: number, value: string) =>
-  actOnEdits(state, { type: 'change', edits: setCells(state.edits, [{ row: row(id), column: 'name', value }]) });
+  actOnEdits(state, { type: 'change', make: (edits) => setCells(edits, [{ row: row(id), column: 'name', value }]) });
 const namesOf = ({ edits }: EditState) => [...edits.values()].map(({ values }) => values.name);
 
 describe('the history of edits', () => {

@@ -12,8 +12,11 @@ export type EditState = {
   future: readonly Edits[];
 };
 
+/** Makes edits of those that there are by then: acts come faster than pages are drawn. */
+export type MakeEdits = (edits: Edits) => Edits;
+
 export type EditAct =
-  | { type: 'change'; edits: Edits }
+  | { type: 'change'; make: MakeEdits }
   | { type: 'undo' }
   | { type: 'redo' }
   | ({ type: 'answer' } & EditAnswer);
@@ -38,8 +41,9 @@ export const initialEdits = (edits: Edits = noEdits): EditState => ({
 export function actOnEdits(state: EditState, act: EditAct): EditState {
   const { edits, past, future } = state;
   if (act.type === 'change') {
-    if (act.edits === edits) return state;
-    return follow(state, act.edits, [...past, edits].slice(-deepest), []);
+    const next = act.make(edits);
+    if (next === edits) return state;
+    return follow(state, next, [...past, edits].slice(-deepest), []);
   }
   if (act.type === 'undo') {
     const before = past.at(-1);

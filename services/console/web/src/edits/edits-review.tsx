@@ -62,7 +62,7 @@ function ReviewedRow({ edit, table, edited, formats }: ReviewedRowProps) {
             <Trans>Keep mine</Trans>
           </Button>
         )}
-        <Button kind="quiet" onPress={() => edited.change(dropRows(edited.edits, [id]))}>
+        <Button kind="quiet" onPress={() => edited.change((all) => dropRows(all, [id]))}>
           <Trans>Drop this change</Trans>
         </Button>
       </div>

@@ -38,13 +38,16 @@ export function setCells(edits: Edits, changes: readonly CellChange[]): Edits {
   return next;
 }
 
-/** Adds new rows; their ids are negative, each less than all before. */
+/** The id that the next new row gets: negative, and less than all before. */
+export const nextRowId = (edits: Edits): number => Math.min(0, ...edits.keys()) - 1;
+
+/** Adds new rows. */
 export function addRows(edits: Edits, rows: readonly Values[]): Edits {
   const next = new Map(edits);
-  let id = Math.min(0, ...edits.keys());
+  let id = nextRowId(edits);
   for (const values of rows) {
-    id -= 1;
     next.set(id, { kind: 'create', id, before: null, values, labels: {} });
+    id -= 1;
   }
   return next;
 }

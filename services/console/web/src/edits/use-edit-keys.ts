@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent } from 'react';
+import { useEffect, useEffectEvent, useReducer } from 'react';
 
 type EditKeys = { save: () => void; undo: () => void; redo: () => void };
 
@@ -7,6 +7,8 @@ type EditKeys = { save: () => void; undo: () => void; redo: () => void };
  * field's own.
  */
 export function useEditKeys(keys: EditKeys): void {
+  // Asked as a state: what was entered before is in the edits by the time they are saved.
+  const [asked, askSave] = useReducer((count: number) => count + 1, 0);
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
     if (!(ctrlKey || metaKey) || altKey || event.defaultPrevented) return;
@@ -15,7 +17,7 @@ export function useEditKeys(keys: EditKeys): void {
       event.preventDefault();
       // A cell that is being edited is left first, which enters its value.
       if (target instanceof HTMLElement) target.blur();
-      setTimeout(onSave);
+      setTimeout(askSave);
       return;
     }
     if (target instanceof HTMLElement && target.matches('input, textarea, select')) return;
@@ -25,6 +27,9 @@ export function useEditKeys(keys: EditKeys): void {
     else keys.undo();
   });
   const onSave = useEffectEvent(() => keys.save());
+  useEffect(() => {
+    if (asked > 0) onSave();
+  }, [asked]);
   useEffect(() => {
     const listen = (event: KeyboardEvent) => onKey(event);
     document.addEventListener('keydown', listen);

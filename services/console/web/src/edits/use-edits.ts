@@ -2,7 +2,7 @@
 import { useEffect, useEffectEvent, useReducer, useState } from 'react';
 import { client } from '../api/client.ts';
 import type { Row, Table } from '../api/queries.ts';
-import { actOnEdits, type EditState, initialEdits } from './edit-history.ts';
+import { actOnEdits, type EditState, initialEdits, type MakeEdits } from './edit-history.ts';
 import type { EditMode } from './edit-mode.ts';
 import { type Edits, noEdits, rebase } from './edits.ts';
 import { keepEdits, readKeptEdits } from './kept-edits.ts';
@@ -18,7 +18,7 @@ export type EditedTable = EditState & {
   current: ReadonlyMap<number, Row>;
   /** Whether there is something to undo: an edit, or what was saved from this page. */
   canUndo: boolean;
-  change: (edits: Edits) => void;
+  change: (make: MakeEdits) => void;
   undo: () => void;
   redo: () => void;
   /** Sends all edits, those with problems too. */
@@ -99,17 +99,17 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
     failure,
     current,
     canUndo: past.length > 0 || saves.length > 0,
-    change: (next) => {
+    change: (make) => {
       setFailure(undefined);
-      act({ type: 'change', edits: next });
+      act({ type: 'change', make });
     },
     undo: () => (past.length > 0 ? act({ type: 'undo' }) : saves.length > 0 && !isSaving && void undoSaved()),
     redo: () => act({ type: 'redo' }),
     save: () => !isSaving && edits.size > 0 && void send(edits),
-    discard: () => act({ type: 'change', edits: noEdits }),
+    discard: () => act({ type: 'change', make: () => noEdits }),
     keepMine: (id) => {
       const row = current.get(id);
-      if (row) act({ type: 'change', edits: rebase(edits, row) });
+      if (row) act({ type: 'change', make: (all) => rebase(all, row) });
     },
     settle: () => act({ type: 'answer', sent: edits, done: edits, records: new Map(), problems: new Map() }),
   };

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useRef, useState } from 'react';
 import type { Row, Table } from '../api/queries.ts';
-import { addRows, deleteRows, setCells, shownRow } from '../edits/edits.ts';
+import { addRows, deleteRows, nextRowId, setCells, shownRow } from '../edits/edits.ts';
 import { usePaste } from '../edits/paste/use-paste.ts';
 import type { Saved } from '../edits/save-edits.ts';
 import { useEditing } from '../edits/use-editing.ts';
@@ -89,11 +89,10 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
   const isNarrowed = q !== undefined || Object.keys(view.filters).length > 0;
   const open = (row: number | undefined, step: 'kept' | 'replaced' = 'kept') => change({ row }, step);
   const add = () => {
-    const edits = addRows(edited.edits, [{}]);
-    edited.change(edits);
-    setEnteredRow(Math.min(...edits.keys()));
+    edited.change((edits) => addRows(edits, [{}]));
+    setEnteredRow(nextRowId(edited.edits));
   };
-  const remove = (rows: readonly Row[]) => canEdit && edited.change(deleteRows(edited.edits, rows));
+  const remove = (rows: readonly Row[]) => canEdit && edited.change((edits) => deleteRows(edits, rows));
 
   return (
     <>
@@ -147,7 +146,9 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
               onFocusRow={(id) => view.row !== undefined && view.row !== id && open(id, 'replaced')}
               onFocusCell={setCell}
               onSelect={setSelected}
-              onEnter={(row, column, entered) => edited.change(setCells(edited.edits, [{ row, column, ...entered }]))}
+              onEnter={(row, column, entered) =>
+                edited.change((edits) => setCells(edits, [{ row, column, ...entered }]))
+              }
               onPaste={(text, place, shown) => canEdit && pasting.paste(text, place, shown)}
               onDelete={remove}
               onLoaded={loaded}

@@ -39,7 +39,7 @@ export function usePaste(context: PasteContext) {
   const { edited, onLong } = context;
   const [planned, setPlanned] = useState<PlannedPaste>();
   const apply = ({ plan }: PlannedPaste) => {
-    edited.change(addRows(setCells(edited.edits, plan.changes), plan.created));
+    edited.change((edits) => addRows(setCells(edits, plan.changes), plan.created));
     setPlanned(undefined);
   };
   const habits = habitsOf(localeOf(i18n.locale));

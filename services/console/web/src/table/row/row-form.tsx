@@ -22,7 +22,8 @@ export function RowForm({ row, table, tables, editing, onDone }: RowFormProps) {
   const columns = table.column_definitions.toSorted((a, b) => a.position - b.position);
   const submit = (typed: Record<string, string>) => {
     try {
-      edited.change(setCells(edited.edits, readForm(typed, row, shown, columns, habits)));
+      const changes = readForm(typed, row, shown, columns, habits);
+      edited.change((edits) => setCells(edits, changes));
       onDone();
     } catch {
       setError(new Error(t`A value is not JSON. Texts in it stand in double quotes.`));

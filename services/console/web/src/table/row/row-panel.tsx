@@ -129,7 +129,7 @@ function EditableFields({ row, editing, ...rest }: EditableFieldsProps) {
       )}
       {canEdit && edit?.kind !== 'delete' && (
         <div className={styles.acts}>
-          <Button onPress={() => edited.change(deleteRows(edited.edits, [row]))}>
+          <Button onPress={() => edited.change((edits) => deleteRows(edits, [row]))}>
             <Trans>Delete</Trans>
           </Button>
           <Button kind="primary" onPress={() => setIsOpen(true)}>

@@ -31,11 +31,11 @@ export function useBringBack(table: Table, { edited }: Editing, onDone: () => vo
       const columns = table.column_definitions.map(({ name }) => name);
       const edits = bringBack(edited.edits, past, { current, columns });
       const isSame = past.every(({ svc_sk }) => current.has(svc_sk) && !edits.has(svc_sk));
-      return { edits, isSame };
+      return { current, columns, isSame };
     },
-    onSuccess: ({ edits, isSame }) => {
+    onSuccess: ({ current, columns, isSame }, past) => {
       if (isSame) return;
-      edited.change(edits);
+      edited.change((edits) => bringBack(edits, past, { current, columns }));
       onDone();
     },
   });
