@@ -1,8 +1,13 @@
 // The console in a real browser: reading, and what its pages weigh.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { brotliCompressSync } from 'node:zlib';
+import { signInMachine } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
-import { givenDeployedTable } from '@almanac/testkit/system/builders';
+import { baseUrl, givenDeployedTable } from '@almanac/testkit/system/builders';
 import { type ServedConsole, serveConsole } from './served-console.ts';
+
+const execute = promisify(execFile);
 
 let served: ServedConsole;
 let key: string;
@@ -34,6 +39,25 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'Remove the filter of state' }).click();
       await page.getByText('3 rows').waitFor();
     });
+  });
+
+  it('shows the view as a command of curl, which answers the same rows', async () => {
+    const filter = encodeURIComponent(JSON.stringify({ state: { filterType: 'set', values: ['open'] } }));
+    const command = await served.withPage(
+      `/console/t/${key}?q=A-&filter=${filter}&sort=-code`,
+      async (page) => {
+        await page.getByText('2 rows').waitFor();
+        await page.getByRole('button', { name: 'Show as curl' }).click();
+        await page.getByRole('button', { name: 'Copy the command' }).click();
+        await page.getByText('Copied', { exact: true }).waitFor();
+        const copied = await page.evaluate('navigator.clipboard.readText()');
+        return String(copied).replace(new URL(page.url()).origin, baseUrl());
+      },
+      { permissions: ['clipboard-read', 'clipboard-write'] },
+    );
+    const { access_token } = await signInMachine(baseUrl(), served.account.application, 'api:write');
+    const { stdout } = await execute('sh', ['-c', command], { env: { ...process.env, ALMANAC_TOKEN: access_token } });
+    expect(JSON.parse(stdout)).toMatchObject({ rows: [{ code: 'A-2' }, { code: 'A-1' }], rowCount: 2 });
   });
 
   it('opens a row by keyboard with its history, and closes it', async () => {

@@ -23,7 +23,7 @@ type PageOptions = Parameters<Browser['newContext']>[0] & {
 /** Takes away what one tab needs to follow the stream for all. */
 export const withoutLocks = 'delete Navigator.prototype.locks';
 
-type WithPage = (path: string, work: (page: Page) => Promise<void>, options?: PageOptions) => Promise<void>;
+type WithPage = <T>(path: string, work: (page: Page) => Promise<T>, options?: PageOptions) => Promise<T>;
 
 export type ServedConsole = {
   account: Awaited<ReturnType<typeof givenAccount>>;
@@ -79,12 +79,12 @@ async function serveFiles(baseUrl: string, token: string): Promise<{ address: st
   return { address, server };
 }
 
-async function withPage(
+async function withPage<T>(
   browser: Browser,
   url: string,
-  work: (page: Page) => Promise<void>,
+  work: (page: Page) => Promise<T>,
   { faults: expected = 'none', live = 'on', ...options }: PageOptions,
-): Promise<void> {
+): Promise<T> {
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 860 }, ...options });
   try {
     const page = await context.newPage();
@@ -94,8 +94,9 @@ async function withPage(
     page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
     page.on('pageerror', (error) => faults.push(error.message));
     await page.goto(url);
-    await work(page);
+    const result = await work(page);
     if (expected === 'none') expect(faults).toEqual([]);
+    return result;
   } finally {
     await context.close();
   }

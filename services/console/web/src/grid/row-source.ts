@@ -1,7 +1,7 @@
 // Feeds the grid, and the cards of a phone, with windows of rows.
 import type { IDatasource, IGetRowsParams } from 'ag-grid-community';
 import type { Filters, SortOrder } from '../address/view.ts';
-import { client } from '../api/client.ts';
+import { client, type Schemas } from '../api/client.ts';
 import type { Row } from '../api/queries.ts';
 
 /** What decides which rows there are, besides the filters and the sort. */
@@ -15,23 +15,31 @@ export type RowQuery = {
 
 export type RowWindow = { filters: Filters; sort: readonly SortOrder[]; start: number; end: number };
 
-/** The rows from `start` to before `end`, with the labels of what they refer to. */
-export async function fetchRows(
-  { tableId, q, asOf }: RowQuery,
+/** What is asked of the API for a window of rows, with the labels of what they refer to. */
+export function gridRequest(
+  { tableId, q, asOf }: Omit<RowQuery, 'generation'>,
   { filters, sort, start, end }: RowWindow,
+): Schemas['QueryGridRequest'] {
+  return {
+    table_definition_id: tableId,
+    startRow: start,
+    endRow: end,
+    filterModel: filters,
+    sortModel: sort.map(({ column, direction }) => ({ colId: column, sort: direction })),
+    include_lookups: true,
+    ...(q && { q }),
+    ...(asOf && { as_of: asOf }),
+  };
+}
+
+/** The rows from `start` to before `end`. */
+export async function fetchRows(
+  query: RowQuery,
+  window: RowWindow,
   signal?: AbortSignal,
 ): Promise<{ rows: Row[]; rowCount: number }> {
   const { rows, rowCount } = await client.post('/table_data/grid', {
-    body: {
-      table_definition_id: tableId,
-      startRow: start,
-      endRow: end,
-      filterModel: filters,
-      sortModel: sort.map(({ column, direction }) => ({ colId: column, sort: direction })),
-      include_lookups: true,
-      ...(q && { q }),
-      ...(asOf && { as_of: asOf }),
-    },
+    body: gridRequest(query, window),
     ...(signal && { signal }),
   });
   return { rows: rows as Row[], rowCount };

@@ -15,6 +15,7 @@ import type { RowQuery } from '../grid/row-source.ts';
 import { handFile } from '../imports/wizard/handed-file.ts';
 import { ErrorState } from '../parts/states.tsx';
 import { useChangedElsewhere } from './changed-elsewhere.tsx';
+import { CurlDialog } from './curl/curl-dialog.tsx';
 import { NoRows } from './no-rows.tsx';
 import { RowPanel } from './row/row-panel.tsx';
 import { useBringBack } from './row/use-bring-back.ts';
@@ -36,7 +37,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
   const [rowCount, setRowCount] = useState<number>();
   const [failure, setFailure] = useState<unknown>();
   const [generation, setGeneration] = useState(0);
-  const [isExporting, setIsExporting] = useState(false);
+  const [dialog, setDialog] = useState<'export' | 'curl'>();
   const [selected, setSelected] = useState<Row[]>([]);
   const [enteredRow, setEnteredRow] = useState<number>();
   const [cell, setCell] = useState<{ row: Row; column: string }>();
@@ -102,7 +103,8 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
         onReload={load}
         changedElsewhere={asOf === undefined ? elsewhere.count : 0}
         onShowChanged={showChanged}
-        onExport={() => setIsExporting(true)}
+        onExport={() => setDialog('export')}
+        onShowCurl={() => setDialog('curl')}
         onAdd={canEdit && !isNarrow ? add : undefined}
       />
       <div className={styles.body}>
@@ -178,7 +180,8 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
           />
         )}
       </div>
-      {isExporting && <ExportDialog table={table} view={view} onClose={() => setIsExporting(false)} />}
+      {dialog === 'export' && <ExportDialog table={table} view={view} onClose={() => setDialog(undefined)} />}
+      {dialog === 'curl' && <CurlDialog tableId={tableId} view={view} onClose={() => setDialog(undefined)} />}
       <TableEdits
         table={table}
         rowCount={rowCount}

@@ -1,6 +1,6 @@
 // Above the rows: the quick search, the filters in force, the instant, and loading again.
 import { Trans, useLingui } from '@lingui/react/macro';
-import { Download, Plus, RotateCw, X } from 'lucide-react';
+import { Download, Plus, RotateCw, SquareTerminal, X } from 'lucide-react';
 import { useFilterWords } from '../address/filter-words.ts';
 import { Button } from '../parts/button.tsx';
 import { RestingSearchBox } from '../parts/search-box.tsx';
@@ -18,9 +18,10 @@ type TableToolsProps = {
   /** Adds a row, where one may. */
   onAdd?: (() => void) | undefined;
   onExport: () => void;
+  onShowCurl: () => void;
 };
 
-export function TableTools({ view, onChange, onAdd, onExport, ...loading }: TableToolsProps) {
+export function TableTools({ view, onChange, onAdd, onExport, onShowCurl, ...loading }: TableToolsProps) {
   const { t } = useLingui();
   const words = useFilterWords();
   const without = (name: string) => Object.fromEntries(Object.entries(view.filters).filter(([key]) => key !== name));
@@ -58,6 +59,9 @@ export function TableTools({ view, onChange, onAdd, onExport, ...loading }: Tabl
         <Button kind="quiet" onPress={onExport}>
           <Download size={16} aria-hidden />
           <Trans>Export</Trans>
+        </Button>
+        <Button kind="quiet" aria-label={t`Show as curl`} onPress={onShowCurl}>
+          <SquareTerminal size={16} aria-hidden />
         </Button>
         <AsOf asOf={view.asOf} onChange={(asOf) => onChange({ asOf })} />
         <Button kind="quiet" aria-label={t`Load again`} onPress={loading.onReload}>

@@ -1,10 +1,9 @@
-import { Trans, useLingui } from '@lingui/react/macro';
-import { Copy } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { Trans } from '@lingui/react/macro';
+import type { ReactNode } from 'react';
+import { CopiedText } from '../../parts/blocks/copied-text.tsx';
 import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ModalDialog } from '../../parts/modal-dialog.tsx';
-import pageStyles from '../../parts/page.module.css';
 import styles from '../admin.module.css';
 
 type ShownSecretProps = {
@@ -25,32 +24,12 @@ export function ShownSecret({ label, secret, snippet, children, onClose }: Shown
           <Trans>This is the only time that it is shown. Copy it now, to a place that keeps secrets.</Trans>
         </Notice>
         {children}
-        <Copied text={secret} name={<Trans>Copy the secret</Trans>} />
-        <Copied text={snippet} name={<Trans>Copy the lines for .env</Trans>} />
+        <CopiedText text={secret} name={<Trans>Copy the secret</Trans>} />
+        <CopiedText text={snippet} name={<Trans>Copy the lines for .env</Trans>} />
         <Button kind="primary" onPress={onClose}>
           <Trans>I have copied it</Trans>
         </Button>
       </div>
     </ModalDialog>
-  );
-}
-
-function Copied({ text, name }: { text: string; name: ReactNode }) {
-  const { t } = useLingui();
-  const [isCopied, setIsCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setIsCopied(true);
-  };
-  return (
-    <div className={styles.stack} style={{ gap: 8 }}>
-      <pre className={styles.secret}>{text}</pre>
-      <div className={pageStyles.tools}>
-        <Button onPress={() => void copy()}>
-          <Copy size={15} aria-hidden /> {name}
-        </Button>
-        <span role="status">{isCopied && t`Copied`}</span>
-      </div>
-    </div>
   );
 }
