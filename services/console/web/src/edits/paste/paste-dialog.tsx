@@ -26,18 +26,24 @@ export function PasteDialog({ table, planned, formats, onApply, onClose }: Paste
   const ignored = shape.ignored.join(', ');
   return (
     <ModalDialog label={t`Paste`} onClose={onClose}>
-      <p className={styles.counts}>
-        <Plural value={changes.length} one="# cell changes" other="# cells change" />{' '}
-        <Plural value={rows} one="in # row" other="in # rows" />
-        {' · '}
-        <Plural value={created.length} one="# new row" other="# new rows" />
-        {unchanged > 0 && (
-          <>
-            {' · '}
-            <Plural value={unchanged} one="# row stays as it is" other="# rows stay as they are" />
-          </>
+      <ul className={styles.counts}>
+        {changes.length > 0 && (
+          <li>
+            <Plural value={changes.length} one="# cell changes" other="# cells change" />{' '}
+            <Plural value={rows} one="in # row" other="in # rows" />
+          </li>
         )}
-      </p>
+        {created.length > 0 && (
+          <li>
+            <Plural value={created.length} one="# new row" other="# new rows" />
+          </li>
+        )}
+        {unchanged > 0 && (
+          <li>
+            <Plural value={unchanged} one="# row stays as it is" other="# rows stay as they are" />
+          </li>
+        )}
+      </ul>
       <p>
         {shape.by === 'key' ? (
           <Trans>The first line has the names of columns. Rows are found by their key.</Trans>
