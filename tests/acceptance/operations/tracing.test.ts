@@ -76,20 +76,20 @@ describe('traces', () => {
       'data: data/BulkLoad',
       'data: COMMIT almanac_data',
     ];
-    const trace = await eventually(() => {
-      const found = spans.filter((span) => span.traceId === traceId);
-      const names = found.map(({ service, name }) => `${service}: ${name}`);
+    // A parent may end, and arrive, after its children.
+    await eventually(() => {
+      const trace = spans.filter((span) => span.traceId === traceId);
+      const names = trace.map(({ service, name }) => `${service}: ${name}`);
       expect({ missing: wanted.filter((name) => !names.includes(name)), names: [...new Set(names)] }).toMatchObject({
         missing: [],
       });
-      return found;
+      // Each span's parent is another span of the same trace, up to the caller's own.
+      const ids = new Set(trace.map(({ spanId }) => spanId));
+      const loose = trace.filter(
+        ({ parentSpanId = '' }) => !ids.has(parentSpanId) && parentSpanId !== 'b7ad6b7169203331',
+      );
+      expect(loose.map(({ service, name }) => `${service}: ${name}`)).toEqual([]);
     });
-    // Each span's parent is another span of the same trace, up to the caller's own.
-    const ids = new Set(trace.map(({ spanId }) => spanId));
-    const loose = trace.filter(
-      ({ parentSpanId = '' }) => !ids.has(parentSpanId) && parentSpanId !== 'b7ad6b7169203331',
-    );
-    expect(loose.map(({ service, name }) => `${service}: ${name}`)).toEqual([]);
 
     for (const secret of [value, api.token, account.application.client_secret, account.admin.password])
       expect(texts.some((text) => text.includes(secret))).toBe(false);
