@@ -102,7 +102,7 @@ export default {
       from: { path: '^(packages|services/[^/]+|scripts)/.*[.]test[.]ts$', pathNot: '/tests/|[.]slow[.]test[.]ts$' },
       to: {
         path: [
-          '^packages/testkit/src/(?!(calls/(call|keys)|eventually|files/(unreadable-files|workbooks)|json-revivers|random|rights-table|secrets/secret-finder)[.]ts$)',
+          '^packages/testkit/src/(?!(calls/(call|keys)|eventually|files/(unreadable-files|workbooks)|json-revivers|random|rights/(operations|rules)|secrets/secret-finder)[.]ts$)',
           '^(node:)?(child_process|cluster|dgram|http2?|https|net|tls|worker_threads)$',
           '^node_modules/(pg|undici)/',
         ],

@@ -1,13 +1,10 @@
 // The console in a real browser: reading, and what its pages weigh.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { execFileSync } from 'node:child_process';
 import { brotliCompressSync } from 'node:zlib';
 import { signInMachine } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
 import { baseUrl, givenDeployedTable } from '@almanac/testkit/system/builders';
 import { type ServedConsole, serveConsole } from './served-console.ts';
-
-const execute = promisify(execFile);
 
 let served: ServedConsole;
 let key: string;
@@ -56,8 +53,9 @@ describe('the console', () => {
       { permissions: ['clipboard-read', 'clipboard-write'] },
     );
     const { access_token } = await signInMachine(baseUrl(), served.account.application, 'api:write');
-    const { stdout } = await execute('sh', ['-c', command], { env: { ...process.env, ALMANAC_TOKEN: access_token } });
-    expect(JSON.parse(stdout)).toMatchObject({ rows: [{ code: 'A-2' }, { code: 'A-1' }], rowCount: 2 });
+    const env = { ...process.env, ALMANAC_TOKEN: access_token };
+    const answer = execFileSync('sh', ['-c', command], { env, encoding: 'utf8' });
+    expect(JSON.parse(answer)).toMatchObject({ rows: [{ code: 'A-2' }, { code: 'A-1' }], rowCount: 2 });
   });
 
   it('opens a row by keyboard with its history, and closes it', async () => {

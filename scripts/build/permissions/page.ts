@@ -1,17 +1,8 @@
 // docs/permissions.md: the rights table for administrators, operation by operation, in the order of
 // the API's tags.
 import type { OpenApiDocument } from '@almanac/service-kit/api/openapi';
-import {
-  type Case,
-  type Cell,
-  type Kind,
-  kinds,
-  operations,
-  type Rule,
-  type RuleName,
-  rowOf,
-  rules,
-} from '@almanac/testkit/rights-table';
+import { type Case, operations } from '@almanac/testkit/rights/operations';
+import { type Cell, type Kind, kinds, type Rule, type RuleName, rowOf, rules } from '@almanac/testkit/rights/rules';
 
 type Operation = { name: string; tag: string; scope: string };
 
@@ -100,7 +91,7 @@ function table(head: string[], lines: string[][]): string {
 
 const introduction = `# Who may do what
 
-<!-- Written by \`npm run permissions\` from packages/testkit/src/rights-table.ts; tests/security/rights/rights.test.ts tries every line. -->
+<!-- Written by \`npm run permissions\` from packages/testkit/src/rights/operations.ts; tests/security/rights/rights.test.ts tries every line. -->
 
 A call needs two things: a token with the **scope** that the operation asks for, and the **right** of its user. A missing scope is 403
 \`Insufficient scope. Required: …\`; a missing right is 403 \`Forbidden\`, and \`errors\` says which right on what. The scope \`api\` holds all others.

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { kinds, operations, type RuleName, rowOf, rules } from '@almanac/testkit/rights-table';
+import { operations } from '@almanac/testkit/rights/operations';
+import { kinds, type RuleName, rowOf, rules } from '@almanac/testkit/rights/rules';
 import { makeDocument } from '../openapi/declared-routes.ts';
 import { asPage, operationsOf } from './page.ts';
 

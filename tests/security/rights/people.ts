@@ -2,7 +2,7 @@
 // the authorization code flow.
 import { type Api, createApi, type Page, poll } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { type Kind, kinds } from '@almanac/testkit/rights-table';
+import { type Kind, kinds } from '@almanac/testkit/rights/rules';
 import { type Account, unique } from '@almanac/testkit/system/builders';
 
 const password = 'correct horse battery staple';

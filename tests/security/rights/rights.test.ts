@@ -3,11 +3,13 @@
 // changes anything.
 import type { Answer, Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
-import { type Case, type Cell, expected, type Kind, kinds, operations } from '@almanac/testkit/rights-table';
+import { type Case, operations } from '@almanac/testkit/rights/operations';
+import { type Cell, expected, type Kind, kinds } from '@almanac/testkit/rights/rules';
 import { type Account, givenAccount, mainBranchId } from '@almanac/testkit/system/builders';
 import { admin as runAdmin } from '@almanac/testkit/system/system';
 import { givenLeaver, givenPeople, type People } from './people.ts';
-import { type Probe, probes } from './probes.ts';
+import type { Probe } from './probes/probe.ts';
+import { probes } from './probes/probes.ts';
 import { fillWorld, givenOffice, givenTables, type Office, type World } from './world.ts';
 
 const callsAtOnce = 12;

@@ -1,14 +1,12 @@
-// Rows that are promoted or cloned with definitions: the calls of data, its answers, and crashes in
-// between.
+// Rows that are promoted with definitions: the calls of data, its answers, and crashes in between.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import { reconcile } from '../../../src/maintenance/reconciler.ts';
 import { givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
-import { givenWork, type User, type Work } from '../../promotion-given.ts';
+import { givenWork, nameColumn, type User, type Work } from '../../promotion-given.ts';
 
 let metadata: Metadata;
 let work: Work;
-const nameColumn = { name: 'name', data_type: 'string', length: 50 };
 
 beforeAll(async () => {
   metadata = await startMetadata();
@@ -25,23 +23,6 @@ const merges = () => metadata.neighbours.data.merges;
 const away = () => {
   throw new ServiceError('unavailable', 'data is away');
 };
-
-async function deploy(branch_id: number, ...table_definition_ids: number[]): Promise<void> {
-  const { id } = await work.admin.post('/deployments', { branch_id, table_definition_ids });
-  await work.admin.post(`/deployments/${id}/deploy`);
-}
-
-const cloneWithRows = (id: number, user: User = work.admin, to = work.featureId) =>
-  user.send('POST', `/table_definitions/${id}/clone`, { target_branch_id: to, include_data: true });
-
-/** A table in service on `main`, and its clone in service on the feature branch. */
-async function givenDeployedPair(name = 'Countries') {
-  const main = await work.table(name, [keyColumn, nameColumn]);
-  await deploy(work.account.mainId, main.id);
-  const feature = (await cloneWithRows(main.id)).body;
-  await deploy(work.featureId, feature.id);
-  return { main, feature };
-}
 
 const propose = (user: User, ...table_definition_ids: number[]) =>
   user.post('/promotions', {
@@ -65,108 +46,10 @@ const conflict = {
   resolution: '',
 };
 
-describe('a clone with rows', () => {
-  it('begins with those of its original when it is first deployed', async () => {
-    const { main, feature } = await givenDeployedPair();
-    expect(feature).toMatchObject({ rows_from_id: main.id, cloned_from_id: main.id });
-    expect(metadata.neighbours.data.deployed.get(feature.id)?.rows_from_table_id).toBe(main.id);
-    const plain = await work.clone(main.id, (await work.admin.post('/branches', { name: 'other' })).id);
-    expect(plain.rows_from_id).toBeNull();
-  });
-
-  it('of a table that is not in service is refused: it has none', async () => {
-    const draft = await work.table('Drafts');
-    expect(await cloneWithRows(draft.id)).toMatchObject({
-      status: 422,
-      body: { errors: ['Table definition is not deployed, so it has no rows to include'] },
-    });
-    expect((await work.admin.get(`/table_definitions?branch_id=${work.featureId}`)).data).toEqual([]);
-  });
-
-  it('needs the right to view them, which an approver need not have', async () => {
-    const main = await work.table('Countries');
-    await deploy(work.account.mainId, main.id);
-    const user = givenUser(metadata, work.account.id, [
-      ['approve', 'branch', work.account.mainId],
-      ['develop', 'branch', work.featureId],
-    ]);
-    expect((await cloneWithRows(main.id, user)).status).toBe(403);
-    expect(
-      (await user.send('POST', `/table_definitions/${main.id}/clone`, { target_branch_id: work.featureId })).status,
-    ).toBe(201);
-  });
-
-  it('needs that right again when it is deployed, of the deployer or of the user who requested the rows', async () => {
-    const main = await work.table('Countries');
-    await deploy(work.account.mainId, main.id);
-    const rightTo = (action: string, id: number) => ({ action, resource_type: 'branch', resource_id: id });
-    const user = givenUser(metadata, work.account.id, [
-      ['view', 'branch', work.account.mainId],
-      ['develop', 'branch', work.featureId],
-    ]);
-    const colleague = givenUser(metadata, work.account.id, [['develop', 'branch', work.featureId]]);
-    const other = (await work.admin.post('/branches', { name: 'other' })).id;
-    const held = (id: number) => metadata.neighbours.identity.users.get(id) as { permissions: unknown[] };
-    held(user.id).permissions.push(rightTo('develop', other));
-    held(colleague.id).permissions.push(rightTo('develop', other));
-    const [first, second] = [
-      (await cloneWithRows(main.id, user)).body,
-      (await cloneWithRows(main.id, user, other)).body,
-    ];
-    const propose = (branch_id: number, { id }: { id: number }) =>
-      user.post('/deployments', { branch_id, table_definition_ids: [id] });
-    const [one, two] = [await propose(work.featureId, first), await propose(other, second)];
-    // Deployed by a user who may not view it, while the user who requested the rows may.
-    expect((await colleague.send('POST', `/deployments/${one.id}/deploy`)).status).toBe(200);
-    held(user.id).permissions = [rightTo('develop', work.featureId), rightTo('develop', other)];
-    for (const each of [user, colleague]) {
-      expect(await each.send('POST', `/deployments/${two.id}/deploy`)).toMatchObject({
-        status: 403,
-        body: { errors: [expect.stringContaining('Countries: ')] },
-      });
-      expect(await each.get(`/deployments/${two.id}`)).toMatchObject({ status: 'created', error: null });
-    }
-    expect(metadata.neighbours.data.deployed.has(second.id)).toBe(false);
-    expect(metadata.neighbours.data.deployed.get(first.id)?.rows_asked_by).toBe(user.id);
-    // The rows are there: later deployments copy nothing.
-    await work.addColumn(first.id, { name: 'more', data_type: 'string' });
-    const later = await propose(work.featureId, first);
-    expect((await user.send('POST', `/deployments/${later.id}/deploy`)).status).toBe(200);
-    // Deployed by a user who may view it, whatever rights the user who requested the rows has left.
-    metadata.neighbours.identity.users.delete(user.id);
-    expect((await work.admin.send('POST', `/deployments/${two.id}/deploy`)).status).toBe(200);
-  });
-
-  it('that is resumed after data was unavailable fails when the right is missing by then', async () => {
-    const main = await work.table('Countries');
-    await deploy(work.account.mainId, main.id);
-    const copy = (await cloneWithRows(main.id)).body;
-    const { id } = await work.admin.post('/deployments', {
-      branch_id: work.featureId,
-      table_definition_ids: [copy.id],
-    });
-    metadata.neighbours.data.before.ApplyDeployment = () => {
-      metadata.neighbours.data.before.ApplyDeployment = () => {
-        throw new ServiceError('forbidden', {
-          code: 'missing_right',
-          message: 'Countries: You need the right "view" …',
-        });
-      };
-      away();
-    };
-    const answer = await work.admin.send('POST', `/deployments/${id}/deploy`);
-    expect(answer).toMatchObject({ status: 422, body: { errors: ['Countries: You need the right "view" …'] } });
-    expect(await work.admin.get(`/deployments/${id}`)).toMatchObject({
-      status: 'failed',
-      error: answer.body.errors[0],
-    });
-  });
-});
-
 describe('a promotion with rows', () => {
   it('lets an approver deploy while its creator may view the rows, and only users with that right afterwards', async () => {
     const fresh = await work.onFeature('Cities');
-    await deploy(work.featureId, fresh.id);
+    await work.deploy(work.featureId, fresh.id);
     const { creator, approver } = work;
     const { id } = await propose(creator, fresh.id);
     await work.act(creator, id, 'send_request');
@@ -193,7 +76,7 @@ describe('a promotion with rows', () => {
   });
 
   it('has them merged once, then writes the definitions, and answers the outcome of both', async () => {
-    const { main, feature } = await givenDeployedPair();
+    const { main, feature } = await work.deployedPair();
     await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
     const { id, include_data, rows } = await propose(work.admin, feature.id);
     expect([include_data, rows]).toEqual([true, null]);
@@ -221,7 +104,7 @@ describe('a promotion with rows', () => {
   });
 
   it('merges the rows of equal definitions, too', async () => {
-    const { feature } = await givenDeployedPair();
+    const { feature } = await work.deployedPair();
     const { id, diffs } = await propose(work.admin, feature.id);
     expect(diffs[0].change).toBe('unchanged');
     expect((await work.act(work.admin, id, 'promote')).body).toMatchObject({
@@ -232,16 +115,16 @@ describe('a promotion with rows', () => {
 
   it('merges those of a table that was created on the target after the proposal', async () => {
     const feature = await work.onFeature('Countries', [keyColumn, nameColumn]);
-    await deploy(work.featureId, feature.id);
+    await work.deploy(work.featureId, feature.id);
     const { id } = await propose(work.admin, feature.id);
     const main = await work.clone(feature.id, work.account.mainId);
-    await deploy(work.account.mainId, main.id);
+    await work.deploy(work.account.mainId, main.id);
     expect((await work.act(work.admin, id, 'promote')).body).toMatchObject({ status: 'promoted' });
     expect(merges()).toMatchObject([{ pairs: [{ source_table_id: feature.id, target_table_id: main.id }] }]);
   });
 
   it('names conflicts of rows that are open, and returns to its state', async () => {
-    const { feature } = await givenDeployedPair();
+    const { feature } = await work.deployedPair();
     const { id } = await propose(work.creator, feature.id);
     await work.act(work.creator, id, 'send_request', {});
     metadata.neighbours.data.merging = {
@@ -273,7 +156,7 @@ describe('a promotion with rows', () => {
   });
 
   it('names resolutions that match no conflict', async () => {
-    const { feature } = await givenDeployedPair();
+    const { feature } = await work.deployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.merging = { status: 'refused', unmatched_resolutions: [0] };
     const resolutions = [
@@ -286,7 +169,7 @@ describe('a promotion with rows', () => {
   });
 
   it('fails with the reasons when the rows would violate rules, writes no definition, and can be promoted again', async () => {
-    const { main, feature } = await givenDeployedPair();
+    const { main, feature } = await work.deployedPair();
     await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.merging = {
@@ -304,7 +187,7 @@ describe('a promotion with rows', () => {
   it('lets a table that is not in service on the target begin with the source’s rows', async () => {
     const made = await work.onFeature('Regions');
     const draft = await work.onFeature('Drafts');
-    await deploy(work.featureId, made.id);
+    await work.deploy(work.featureId, made.id);
     const { id } = await propose(work.admin, made.id, draft.id);
     const rehearsed = await work.act(work.admin, id, 'rehearse', {});
     expect(rehearsed.body.warnings).toEqual([
@@ -325,7 +208,7 @@ describe('a promotion with rows', () => {
   });
 
   it('rehearses rows too, and shows every conflict, violation and warning', async () => {
-    const { main, feature } = await givenDeployedPair();
+    const { main, feature } = await work.deployedPair();
     const { id } = await propose(work.admin, feature.id);
     const violations = [{ table: 'Countries', message: 'name must be there', rows: 2 }];
     const warnings = [{ table: 'Countries', message: 'capital is not deployed', rows: 0 }];
@@ -367,7 +250,7 @@ describe('a promotion with rows', () => {
   });
 
   it('shows rows only to those who may see them on the source, and to approvers of the target', async () => {
-    const { feature } = await givenDeployedPair();
+    const { feature } = await work.deployedPair();
     const { id } = await propose(work.admin, feature.id);
     const onTarget = givenUser(metadata, work.account.id, [['develop', 'branch', work.account.mainId]]);
     expect((await work.act(onTarget, id, 'rehearse', {})).status).toBe(403);
@@ -376,7 +259,7 @@ describe('a promotion with rows', () => {
   });
 
   it('fails when definitions were changed while the rows were merged, and continues from there', async () => {
-    const { main, feature } = await givenDeployedPair();
+    const { main, feature } = await work.deployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.after.MergeRows = async () => {
       metadata.neighbours.data.after = {};
@@ -407,7 +290,7 @@ describe('unavailable data', () => {
   it.each(['before', 'after'] as const)(
     '%s the rows are merged leaves a promotion that is finished once, and asked again answers the same',
     async (when) => {
-      const { main, feature } = await givenDeployedPair();
+      const { main, feature } = await work.deployedPair();
       await work.addColumn(feature.id, { name: 'capital', data_type: 'string' });
       const { id } = await propose(work.admin, feature.id);
       metadata.neighbours.data[when].MergeRows = awayFor(2);
@@ -421,7 +304,7 @@ describe('unavailable data', () => {
   );
 
   it('that then finds conflicts leaves the promotion as it was', async () => {
-    const { feature } = await givenDeployedPair();
+    const { feature } = await work.deployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.before.MergeRows = away;
     const promoting = work.act(work.admin, id, 'promote');
@@ -440,7 +323,7 @@ describe('unavailable data', () => {
   });
 
   it('leaves a promotion that the next request resumes', async () => {
-    const { feature } = await givenDeployedPair();
+    const { feature } = await work.deployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.before.MergeRows = away;
     const promoting = work.act(work.admin, id, 'promote');
@@ -452,7 +335,7 @@ describe('unavailable data', () => {
   });
 
   it('that fails every time fails the promotion in the end', async () => {
-    const { feature } = await givenDeployedPair();
+    const { feature } = await work.deployedPair();
     const { id } = await propose(work.admin, feature.id);
     metadata.neighbours.data.before.MergeRows = () => {
       throw new Error('broken');

@@ -3,7 +3,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import type { Row, Table } from '../../api/queries.ts';
-import { bringBack } from '../../edits/edits.ts';
+import { bringBack, type Edits } from '../../edits/edits.ts';
 import type { Editing } from '../../edits/use-editing.ts';
 
 export type BringBack = {
@@ -29,13 +29,14 @@ export function useBringBack(table: Table, { edited }: Editing, onDone: () => vo
       const { data } = await client.get('/table_data', { params: { query } });
       const current = new Map((data as Row[]).map((row) => [row.svc_sk, row]));
       const columns = table.column_definitions.map(({ name }) => name);
-      const edits = bringBack(edited.edits, past, { current, columns });
-      const isSame = past.every(({ svc_sk }) => current.has(svc_sk) && !edits.has(svc_sk));
-      return { current, columns, isSame };
+      const make = (edits: Edits) => bringBack(edits, past, { current, columns });
+      const made = make(edited.edits);
+      const isSame = past.every(({ svc_sk }) => current.has(svc_sk) && !made.has(svc_sk));
+      return { make, isSame };
     },
-    onSuccess: ({ current, columns, isSame }, past) => {
+    onSuccess: ({ make, isSame }) => {
       if (isSame) return;
-      edited.change((edits) => bringBack(edits, past, { current, columns }));
+      edited.change(make);
       onDone();
     },
   });
