@@ -5,9 +5,9 @@
 import type { Api } from '@almanac/api-client/api';
 import { randomOf } from '@almanac/testkit/random';
 import { type DeployedTable, exportFile, givenAccount } from '@almanac/testkit/system/builders';
-import { type Change, readChanges, type TextFormat, textFormats } from './changes-file.ts';
-import { columns, importAll, Source } from './source.ts';
-import { type Copy, createCopyByKey, createCopyBySk } from './sqlite-copy.ts';
+import { type Change, readChanges, type TextFormat, textFormats } from '../../support/copies/changes-file.ts';
+import { columns, importAll, Source } from '../../support/copies/source.ts';
+import { type Copy, createCopyByKey, createCopyBySk } from '../../support/copies/sqlite-copy.ts';
 
 const seed = Number(process.env.COPY_SEED ?? Date.now() % 1_000_000);
 const runs = Number(process.env.COPY_RUNS ?? 1);
@@ -98,10 +98,10 @@ async function run(runSeed: number): Promise<void> {
   };
   const done: string[] = [];
   for (let step = 0; step < steps; step += 1) {
-    for (let i = random(3); i >= 0; i -= 1) done.push(await source.act(false));
+    for (let i = random(3); i >= 0; i -= 1) done.push(await source.act());
     // A copy taken during other writes is correct too: the next export has what this one missed.
     if (random(2) === 0) {
-      const [name] = await Promise.all([source.act(true), keep(copies, random(60))]);
+      const [name] = await Promise.all([source.act('rows'), keep(copies, random(60))]);
       done.push(`${name}, beside an export`);
     }
     await keep(copies, random(60));

@@ -123,7 +123,7 @@ export class EventStream implements Follower {
   private write(events: AccountEvent[], cursor: number): void {
     if (this.isEnded) return;
     if (events.length > 0) {
-      this.options.response.write(events.map(textOf).join(''));
+      this.options.response.write(Buffer.concat(events.map(bytesOf)));
       this.sentId = events.at(-1)?.id ?? this.sentId;
     }
     this.cursor = Math.max(this.cursor, cursor);
@@ -135,7 +135,14 @@ export class EventStream implements Follower {
   }
 }
 
-const textOf = (event: AccountEvent) => `id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
+const bytes = new WeakMap<AccountEvent, Buffer>();
+
+/** An event as streams send it, made once for all the streams that the hub gives it to. */
+function bytesOf(event: AccountEvent): Buffer {
+  const made = bytes.get(event) ?? Buffer.from(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`);
+  bytes.set(event, made);
+  return made;
+}
 
 // A response that is closed drains no more.
 async function drained(response: ServerResponse): Promise<void> {

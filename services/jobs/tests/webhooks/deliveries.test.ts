@@ -1,9 +1,9 @@
 // Deliveries: what is sent, in which order, how often, and what becomes of receivers that fail.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@almanac/testkit/eventually';
+import { accept, givenReceiver, hang, type Receiver, status } from '@almanac/testkit/messaging/webhook-receiver';
 import { givenJobs, type Jobs } from '../given.ts';
 import { deleteEndpoints, deliveriesOf, type Endpoint, givenEndpoint, givenEvent, settled } from './given.ts';
-import { accept, givenReceiver, hang, type Receiver, status } from './receiver.ts';
 
 let jobs: Jobs;
 let receiver: Receiver;

@@ -1,12 +1,12 @@
 // Webhook endpoints over the API: their administrators, checks, secrets, and other accounts.
 import { eventually } from '@almanac/testkit/eventually';
+import { givenReceiver, type Receiver } from '@almanac/testkit/messaging/webhook-receiver';
 import { Webhook } from 'standardwebhooks';
 import { sweepDeliveries } from '../../src/webhooks/endpoints/deliveries.ts';
 import { resealSecrets } from '../../src/webhooks/secrets/stored-secrets.ts';
 import { createWebhookSecrets } from '../../src/webhooks/secrets/webhook-secrets.ts';
 import { givenJobs, type Jobs } from '../given.ts';
 import { deleteEndpoints, deliveriesOf, givenEndpoint, givenEvent, settled } from './given.ts';
-import { givenReceiver, type Receiver } from './receiver.ts';
 
 let jobs: Jobs;
 let receiver: Receiver;

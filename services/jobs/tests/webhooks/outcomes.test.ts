@@ -1,9 +1,9 @@
 // What becomes of a message, by how the receiver behaves and where its name leads.
 import { createServer, type Server } from 'node:net';
+import { accept, givenReceiver, hang, type Receiver, status } from '@almanac/testkit/messaging/webhook-receiver';
 import { isAllowedByOperator, readNetworks } from '../../src/webhooks/sending/address-rules.ts';
 import { resolveHost } from '../../src/webhooks/sending/hosts.ts';
 import { isAccepted, type Outcome, sendMessage } from '../../src/webhooks/sending/send-message.ts';
-import { accept, givenReceiver, hang, type Receiver, status } from './receiver.ts';
 
 const networks = readNetworks('127.0.0.1/32') as NonNullable<ReturnType<typeof readNetworks>>;
 const none = readNetworks('') as typeof networks;

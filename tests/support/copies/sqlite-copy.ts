@@ -1,4 +1,4 @@
-// Copies of a table in SQLite, kept as docs/how-to/keep-a-copy.md shows.
+// Copies of a table in SQLite, kept as docs/how-to/keep-a-copy.md and follow-changes.md show.
 import initSqlJs, { type Database } from 'sql.js';
 import type { Change } from './changes-file.ts';
 
@@ -39,6 +39,22 @@ export async function createCopyBySk(): Promise<Copy> {
         database.run('insert into copy (sk, code, part, row) values (?, ?, ?, ?)', [
           change.sk,
           ...keyOf(change),
+          JSON.stringify(change.values),
+        ]);
+    },
+  };
+}
+
+/** By `svc_sk` alone: writers that overlap may both have a key for a moment. */
+export async function createCopyOfVersions(): Promise<Copy> {
+  const database = await open('create table copy (sk integer primary key, row text)');
+  return {
+    ...readable(database),
+    apply(change) {
+      if (change.isDeleted) database.run('delete from copy where sk = ?', [change.sk]);
+      else
+        database.run('insert into copy (sk, row) values (?, ?) on conflict (sk) do update set row = excluded.row', [
+          change.sk,
           JSON.stringify(change.values),
         ]);
     },

@@ -148,11 +148,14 @@ export class Source {
   };
 
   /**
-   * Takes a random action and returns its name; `rowsOnly`: one that leaves the columns as they
-   * are.
+   * Takes a random action and returns its name: one of `rows` leaves the columns as they are, a
+   * `wide` one changes columns or promotes.
    */
-  async act(rowsOnly: boolean): Promise<string> {
-    const actions = rowsOnly ? this.rowActions : { ...this.rowActions, ...this.wideActions };
+  async act(kind: 'any' | 'rows' | 'wide' = 'any'): Promise<string> {
+    const actions = {
+      ...(kind === 'wide' ? {} : this.rowActions),
+      ...(kind === 'rows' ? {} : this.wideActions),
+    };
     const name = this.pick(Object.keys(actions));
     await actions[name]?.();
     return name;
@@ -229,6 +232,9 @@ async function cloneTable(api: Api, table: DeployedTable, include_data: boolean)
   return clone;
 }
 
+/** An import did not complete. */
+export class ImportEnded extends Error {}
+
 /** Imports a file into a table; every row must be accepted. */
 export async function importAll(
   api: Api,
@@ -237,5 +243,5 @@ export async function importAll(
   file: string | Uint8Array,
 ): Promise<void> {
   const { status, errors, rejections } = await importFile(api, table, { allow_mass_delete: true, ...how }, file);
-  if (status !== 'completed') throw new Error(`The import ended as ${JSON.stringify({ status, errors, rejections })}`);
+  if (status !== 'completed') throw new ImportEnded(JSON.stringify({ status, errors, rejections }));
 }
