@@ -1,5 +1,5 @@
-// Whoever follows has it all, whatever is killed: copies made of change feeds alone equal their
-// table, the stream of events has the log without a gap or a repetition, and webhooks bring each
+// Readers that follow changes miss nothing, whatever is killed: copies made of change feeds alone
+// equal their table, the stream of events has the log without a gap or a repetition, and webhooks bring each
 // event, another time only with the same id. Beside eight writers, with imports, deployments,
 // promotions and restorations. FOLLOW_SEED repeats a run; FOLLOW_RUNS: the number of runs (1).
 import { ApiError } from '@almanac/api-client/api';
@@ -142,7 +142,7 @@ async function expectAnnounced(client: Client, { table }: Source, begin: number)
 
 type Delivery = { receiver: Receiver; secret: string; begin: number };
 
-/** Each event came, signed; those that came again were the same; those of a table in order. */
+/** Each event came, signed; a repeated one is the same; those of a table are in order. */
 function expectDelivered({ receiver, secret, begin }: Delivery, log: Event[]): void {
   const first = new Map<number, string>();
   for (const message of receiver.received.filter(({ event }) => event.id > begin)) {

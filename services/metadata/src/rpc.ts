@@ -40,7 +40,6 @@ function metadataHandlers(ctx: MetadataContext): RpcHandlers<'metadata'> {
       return {
         ...{ id, uuid, key, name, branch_id, domain_id },
         columns: columns.map(columnOf),
-        column_names: columns.map((column) => column.name),
         ...lookupColumnOf(definition),
       };
     },

@@ -46,7 +46,6 @@ describe('gRPC', () => {
       key: 'codes',
       branch_id: account.mainId,
       columns: [{ name: 'code', data_type: 'string', is_primary_key: true, valid_values: [] }],
-      column_names: ['code'], // deprecated
     });
     for (const handle of [String(table.id), table.uuid, 'codes'])
       expect(await jobs.GetTableDefinition(mine, { handle, branch_id: account.mainId })).toMatchObject({

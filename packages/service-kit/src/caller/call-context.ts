@@ -66,24 +66,21 @@ export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Prom
   const key = await importJWK(privateJwk, 'EdDSA');
   return (claims, to) => {
     const now = Math.floor(Date.now() / 1000); // read once: two reads may differ by a second
-    return (
-      new SignJWT({
-        account: claims.accountId,
-        user: claims.userId,
-        application: claims.applicationId,
-        scopes: claims.scopes,
-        branching: claims.branching,
-        storage: claims.storageBytes,
-        channel: claims.channel,
-      })
-        .setProtectedHeader({ alg: 'EdDSA', kid: issuer, typ: 'ctx+jwt' })
-        .setIssuer(issuer)
-        // Services of 0.1.0 know the first one only.
-        .setAudience(to === undefined ? audience : [audience, to])
-        .setIssuedAt(now)
-        .setExpirationTime(now + lifetimeSeconds)
-        .sign(key)
-    );
+    return new SignJWT({
+      account: claims.accountId,
+      user: claims.userId,
+      application: claims.applicationId,
+      scopes: claims.scopes,
+      branching: claims.branching,
+      storage: claims.storageBytes,
+      channel: claims.channel,
+    })
+      .setProtectedHeader({ alg: 'EdDSA', kid: issuer, typ: 'ctx+jwt' })
+      .setIssuer(issuer)
+      .setAudience(to === undefined ? audience : [audience, to])
+      .setIssuedAt(now)
+      .setExpirationTime(now + lifetimeSeconds)
+      .sign(key);
   };
 }
 
@@ -115,8 +112,7 @@ export function createContextVerifier(keySet: { keys: Record<string, unknown>[] 
 }
 
 function requirePort({ ports }: Verified, port: string): void {
-  // TODO after 0.2.0: refuse contexts that name no port; those of 0.1.0 don't (docs/adr/0002).
-  if (ports.length === 0 || ports.includes(port)) return;
+  if (ports.includes(port)) return;
   throw new ServiceError('unauthenticated', {
     code: 'invalid_token',
     message: 'The call context is for another port.',
@@ -134,8 +130,7 @@ async function verify(token: string, keys: ReturnType<typeof createLocalJWKSet>)
     });
     if (payload.iss !== protectedHeader.kid) throw new Error('issuer and key differ');
     const [iat, exp] = [payload.iat as number, payload.exp as number];
-    // TODO after 0.2.0: not a second more. 0.1.0 looks at the clock twice.
-    if (exp <= iat || exp - iat > lifetimeSeconds + 1) throw new Error('it lives too long');
+    if (exp <= iat || exp - iat > lifetimeSeconds) throw new Error('it lives too long');
     if (iat > Date.now() / 1000 + futureSeconds) throw new Error('it begins in the future');
     if (!Number.isSafeInteger(payload.account)) throw new Error('account is no id');
     const claims: Omit<CallContext, 'requestId'> = {

@@ -189,13 +189,9 @@ function serverStream(service: string, { responseDeserialize }: Method, invoke: 
     const { metadata, deadline } = await prepare(caller, options, streamDeadlineMs);
     metadata.set(streamEndMetadataKey, '1');
     const call: grpc.ClientReadableStream<Buffer> = invoke(request, metadata, { deadline });
-    let isEndAnnounced = false;
-    call.once('metadata', (answered) => {
-      isEndAnnounced = answered.get(streamEndMetadataKey).length > 0;
-    });
     const stopListening = cancelOnAbort(options.signal, call);
     try {
-      yield* receiveStream(call, responseDeserialize, () => isEndAnnounced);
+      yield* receiveStream(call, responseDeserialize);
     } catch (error) {
       throw error instanceof ServiceError ? error : fromStatus(service, error as grpc.ServiceError);
     } finally {

@@ -148,15 +148,14 @@ function wire<N extends RpcServiceName>(
       try {
         const signal = signalOf(call);
         const context = await enter(call, requestId);
-        const isEndExpected = isEndAnnounced(call);
-        if (isEndExpected) call.sendMetadata(endAnnouncement());
+        call.sendMetadata(endAnnouncement());
         const sender = new StreamSender(method.responseSerialize);
         for await (const message of handle(context, call.request, signal)) {
           if (signal.aborted) break;
           if (!call.write(sender.message(message))) await drained(call, signal);
         }
         signal.throwIfAborted();
-        if (isEndExpected) call.write(sender.end());
+        call.write(sender.end());
         call.end();
         observe(startedAt, 'ok');
       } catch (thrown) {
@@ -169,7 +168,7 @@ function wire<N extends RpcServiceName>(
     try {
       const signal = signalOf(call);
       const context = await enter(call, requestId);
-      const requests = () => receiveStream(call, method.requestDeserialize, () => isEndAnnounced(call));
+      const requests = () => receiveStream(call, method.requestDeserialize);
       const answer = await handle(context, method.requestStream ? requests() : call.request, signal);
       observe(startedAt, 'ok');
       callback(null, answer);
@@ -178,8 +177,6 @@ function wire<N extends RpcServiceName>(
     }
   };
 }
-
-const isEndAnnounced = (call: AnyCall) => call.metadata.get(streamEndMetadataKey).length > 0;
 
 function endAnnouncement(): grpc.Metadata {
   const metadata = new grpc.Metadata();

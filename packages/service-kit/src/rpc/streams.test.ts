@@ -13,12 +13,12 @@ function sent(pieces: readonly string[]): Buffer[] {
   return [...pieces.map((piece) => sender.message({ chunk: Buffer.from(piece) })), sender.end()];
 }
 
-async function received(messages: readonly Buffer[], isEndAnnounced = true): Promise<string[]> {
+async function received(messages: readonly Buffer[]): Promise<string[]> {
   const stream = async function* () {
     yield* messages;
   };
   const pieces: string[] = [];
-  for await (const message of receiveStream(stream(), requestDeserialize, () => isEndAnnounced))
+  for await (const message of receiveStream(stream(), requestDeserialize))
     pieces.push(String((message as { chunk: Buffer }).chunk));
   return pieces;
 }
@@ -40,15 +40,6 @@ describe('a stream between services', () => {
     ['ends twice', [...whole, whole.at(-1) as Buffer]],
   ])('that %s is unavailable', async (_what, messages) => {
     await expect(received(messages)).rejects.toMatchObject({ kind: 'unavailable' });
-  });
-
-  it('may stop without an end when its sender, of an older release, announced none', async () => {
-    expect(await received(whole.slice(0, -1), false)).toEqual(['a', 'b', 'b', 'c']);
-    await expect(received(whole.toSpliced(1, 1), false)).rejects.toMatchObject({ kind: 'unavailable' });
-  });
-
-  it('ends with what an older release reads as a piece of a file without bytes', () => {
-    expect(requestDeserialize(sent(['a']).at(-1) as Buffer)).toMatchObject({ chunk: Buffer.alloc(0) });
   });
 
   it('can only be of messages that can carry its end', () => {

@@ -7,7 +7,7 @@ import type * as grpc from '@grpc/grpc-js';
 import { ServiceError } from '../errors.ts';
 
 /**
- * The sender's metadata announces that its stream ends with a `StreamEnd`; 0.1.0 doesn't (ADR 22).
+ * Metadata by which 0.2.0 knows that a stream ends with a `StreamEnd`. All do now (ADR 22).
  */
 export const streamEndMetadataKey = 'stream-end';
 
@@ -54,21 +54,19 @@ export class StreamSender {
     return bytes;
   }
 
-  /** The last message. Data 0.1.0 reads it as an empty chunk of a file. */
+  /** The last message. */
   end(): Buffer {
-    return this.serialize({ chunk: Buffer.alloc(0), [endField]: this.sent.end() });
+    return this.serialize({ [endField]: this.sent.end() });
   }
 }
 
 /**
  * The messages of an incoming stream. Throws `unavailable` when the stream stops without its end,
  * or its end disagrees with the messages: only a loop that completes has read the whole stream.
- * `isEndAnnounced` is called when the stream stops.
  */
 export async function* receiveStream(
   stream: AsyncIterable<Buffer>,
   deserialize: grpc.deserialize<unknown>,
-  isEndAnnounced: () => boolean,
 ): AsyncGenerator<unknown> {
   const received = new StreamTotals();
   let hasEnded = false;
@@ -83,7 +81,7 @@ export async function* receiveStream(
     received.add(bytes);
     yield message;
   }
-  if (!hasEnded && isEndAnnounced()) throw brokenOff();
+  if (!hasEnded) throw brokenOff();
 }
 
 const brokenOff = () =>

@@ -28,18 +28,16 @@ const rowsChanged = z.object({
   deleted: count,
   changed_after: text,
   changed_until: text,
-  // Data of an earlier release sends none of these.
-  branch_id: messageId.optional(),
-  domain_id: messageId.optional(),
-  table_definition_key: text.optional(),
+  branch_id: messageId,
+  domain_id: messageId,
+  table_definition_key: text,
 });
 const definition = z.object({
   account_id: messageId,
   table_definition_id: messageId,
   branch_id: messageId,
   source_id: messageId.nullish(),
-  // Metadata of an earlier release sends none.
-  by: z.object({ user_id: messageId.nullish(), application_id: messageId.nullish() }).optional(),
+  by: z.object({ user_id: messageId.nullish(), application_id: messageId.nullish() }),
 });
 const commented = z.object({
   account_id: messageId,
@@ -97,15 +95,15 @@ function ofRows(payload: z.output<typeof rowsChanged>): Facts {
     resource: {
       type: 'table',
       id: table_definition_id,
-      ...(domain_id === undefined ? {} : { domain_id }),
-      ...(branch_id === undefined ? {} : { branch_id }),
+      domain_id,
+      branch_id,
     },
     data,
   };
 }
 
 function ofDefinition(payload: z.output<typeof definition>, type: string): Facts {
-  const { table_definition_id: id, branch_id, source_id, by = {} } = payload;
+  const { table_definition_id: id, branch_id, source_id, by } = payload;
   return {
     type: type.slice('metadata.'.length),
     actor: actorOf(by),

@@ -123,17 +123,11 @@ export async function requireTable(
   const table = await ctx.metadata.GetTableDefinition(call, requestOf(reference));
   await requireRight(ctx.rights, call, 'edit', placeOf(table));
   requireSameTable(reference, table);
-  return { ...table, columns: columnsOf(table), findTarget: (id) => findTarget(ctx, call, id) };
+  return { ...table, findTarget: (id) => findTarget(ctx, call, id) };
 }
 
 const requestOf = (reference: TableReference) =>
   'id' in reference ? { id: reference.id } : { key: reference.key, branch_id: reference.branchId };
-
-// Metadata 0.1.0 sends only the names of columns.
-const columnsOf = ({ columns, column_names }: TableDefinition__Output): MappedTable['columns'] =>
-  columns.length > 0
-    ? columns
-    : column_names.map((name) => ({ name, data_type: '', is_primary_key: false, valid_values: [] }));
 
 const placeOf = ({ id, domain_id, branch_id }: TableDefinition__Output): Where => ({
   domainId: domain_id,

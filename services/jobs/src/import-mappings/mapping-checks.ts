@@ -3,7 +3,6 @@
 import type { WantedColumn } from '@almanac/protos/generated/almanac/data/v1/WantedColumn.ts';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { type Problem, type ProblemCode, withoutRepeated } from '@almanac/service-kit/problems';
-import { isUnimplemented } from '@almanac/service-kit/rpc/client';
 import type { JobsContext } from '../context.ts';
 import { foldName } from '../formats/table-file/column-names.ts';
 import { systemColumns, toColumnSource, transactionCode } from './column-plan.ts';
@@ -73,19 +72,13 @@ async function sourceProblems(
   const filling = column_mappings.flatMap((entry): [string, ColumnMapping][] =>
     entry.target_column !== null && names.has(entry.target_column) ? [[entry.target_column, entry]] : [],
   );
-  try {
-    const { problems } = await ctx.data.CheckColumnSources(call, {
-      columns: columns as WantedColumn[],
-      sources: [...new Map(filling)].map(([target, entry]) => toColumnSource(entry, 0, target)),
-      date_style,
-      decimal_separator: decimal_separator ?? '',
-    });
-    return problems.map((message) => ofEntry('invalid', message, {}));
-  } catch (error) {
-    // Data 0.1.0 lacks this call; it reports misfits when it loads a file.
-    if (isUnimplemented(error)) return [];
-    throw error;
-  }
+  const { problems } = await ctx.data.CheckColumnSources(call, {
+    columns: columns as WantedColumn[],
+    sources: [...new Map(filling)].map(([target, entry]) => toColumnSource(entry, 0, target)),
+    date_style,
+    decimal_separator: decimal_separator ?? '',
+  });
+  return problems.map((message) => ofEntry('invalid', message, {}));
 }
 
 function entryProblems(entries: ColumnMapping[], columns: Map<string, MappedColumn>): Problem[] {

@@ -313,7 +313,6 @@ async function finish(
   await finishImport(tx, callerOf(job), table.import_id);
 }
 
-// Data 0.1.0 sends neither `consequences` nor `cause_row`.
 const toRejection = ({ row, column, value, message, consequences, cause_row }: RejectedValue__Output) => ({
   ...{ row, column, value, message },
   ...(consequences === undefined ? {} : { consequences }),
