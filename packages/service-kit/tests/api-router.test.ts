@@ -46,7 +46,7 @@ describe('the routes of a service', () => {
     const pair = await generateKeyPair('EdDSA', { extractable: true });
     const open = { ...(await exportJWK(pair.publicKey)), kid: 'gateway', alg: 'EdDSA' };
     const sign = await createContextSigner('gateway', await exportJWK(pair.privateKey));
-    context = await sign({ accountId: 7, scopes: ['api'], branching: false });
+    context = await sign({ accountId: 7, scopes: ['api'], branching: false }, 'things:http');
     server = createHttpServer({
       service: 'things',
       host: '127.0.0.1',

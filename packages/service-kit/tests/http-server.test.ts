@@ -132,7 +132,7 @@ describe('HTTP server of a service', () => {
   afterAll(() => server.stop());
 
   async function send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const context = await sign({ accountId: 7, scopes: ['api'], branching: false });
+    const context = await sign({ accountId: 7, scopes: ['api'], branching: false }, 'things:http');
     const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
     const answer = await fetch(`${url}/api/v1${path}`, {
       method,

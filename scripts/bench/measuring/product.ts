@@ -96,7 +96,7 @@ async function contextOf(token: string, { context_keys }: Secrets): Promise<Targ
   const sign = await createContextSigner('gateway', context_keys.gateway);
   const caller = callerOf(token);
   return async () => ({
-    [contextHeader]: await sign(caller),
+    [contextHeader]: await sign(caller, 'data:http'),
     'X-Forwarded-For': '127.0.0.1',
   });
 }

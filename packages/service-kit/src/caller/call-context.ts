@@ -57,14 +57,14 @@ export function callerName(call: Pick<CallContext, 'userId' | 'applicationId' | 
 /** The claims that a signer states. The issuer and the facts of the request are added. */
 export type CallClaims = Omit<CallContext, 'issuer' | 'requestId' | 'address' | 'answerBy' | 'keyed'>;
 
-/** `to` is the port that may accept the context: `data:http`. */
-export type ContextSigner = (claims: CallClaims, to?: string) => Promise<string>;
+/** `ports`: those that may accept the context, such as `data:http`. */
+export type ContextSigner = (claims: CallClaims, ...ports: [string, ...string[]]) => Promise<string>;
 export type ContextVerifier = (token: string, requestId: string, port?: Port) => Promise<CallContext>;
 
 /** Signs contexts as `issuer` with its private Ed25519 key. */
 export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Promise<ContextSigner> {
   const key = await importJWK(privateJwk, 'EdDSA');
-  return (claims, to) => {
+  return (claims, ...ports) => {
     const now = Math.floor(Date.now() / 1000); // read once: two reads may differ by a second
     return new SignJWT({
       account: claims.accountId,
@@ -77,7 +77,7 @@ export async function createContextSigner(issuer: Issuer, privateJwk: JWK): Prom
     })
       .setProtectedHeader({ alg: 'EdDSA', kid: issuer, typ: 'ctx+jwt' })
       .setIssuer(issuer)
-      .setAudience(to === undefined ? audience : [audience, to])
+      .setAudience([audience, ...ports])
       .setIssuedAt(now)
       .setExpirationTime(now + lifetimeSeconds)
       .sign(key);

@@ -58,10 +58,7 @@ export function createRpcClient<N extends RpcServiceName>(
     // With the default of 64 kB whole tables come in small chunks, each with a window update.
     'grpc-node.flow_control_window': streamWindowBytes,
   });
-  const prepare = preparing(
-    stub,
-    cachingSigner((claims) => sign(claims, `${service}:rpc`)),
-  );
+  const prepare = preparing(stub, cachingSigner(sign, `${service}:rpc`));
   const client: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(definition)) {
     // biome-ignore lint/suspicious/noExplicitAny: generic stubs have their methods by name only.
@@ -77,7 +74,7 @@ export function createRpcClient<N extends RpcServiceName>(
 type MetadataFor = (caller: RpcCaller) => Promise<grpc.Metadata>;
 
 // Caches a signed context for half of its lifetime, for all calls with the same claims.
-function cachingSigner(sign: ContextSigner): MetadataFor {
+function cachingSigner(sign: ContextSigner, port: string): MetadataFor {
   const signed = new Map<string, { token: string; until: number }>();
   return async (caller) => {
     const claims: CallClaims = {
@@ -91,7 +88,7 @@ function cachingSigner(sign: ContextSigner): MetadataFor {
     let entry = signed.get(key);
     if (!entry || entry.until < Date.now()) {
       if (signed.size > 5_000) signed.clear();
-      entry = { token: await sign(claims), until: Date.now() + signedForMs };
+      entry = { token: await sign(claims, port), until: Date.now() + signedForMs };
       signed.set(key, entry);
     }
     const metadata = new grpc.Metadata();

@@ -6,12 +6,14 @@ import {
   type Issuer,
   requestIdHeader,
 } from '@almanac/service-kit/caller/call-context';
-import type { TestKeys } from './keys.ts';
+import { issuers, type TestKeys } from './keys.ts';
 
 /** Account 1, an application with all scopes and branching; a test names what differs. */
 export const someClaims: CallClaims = { accountId: 1, scopes: ['api'], branching: true };
 
-/** The headers of a call with these claims. */
+const ports = issuers.map((service) => `${service}:http`) as [string, ...string[]];
+
+/** The headers of a call with these claims, to the HTTP port of any service. */
 export async function callHeaders(
   keys: TestKeys,
   claims: Partial<CallClaims> = {},
@@ -19,7 +21,7 @@ export async function callHeaders(
 ): Promise<Record<string, string>> {
   const sign = await createContextSigner(issuer, keys.privateKeys[issuer]);
   return {
-    [contextHeader]: await sign({ ...someClaims, ...claims }),
+    [contextHeader]: await sign({ ...someClaims, ...claims }, ...ports),
     [requestIdHeader]: `test-${crypto.randomUUID()}`,
   };
 }
