@@ -49,34 +49,42 @@ export function followedChanges({ victims, env = async () => ({}) }: Wish): void
       await until('everything is up', isEverythingUp);
       const account = await givenAccount({ plan: 'enterprise' });
       const [api, client] = [await account.person(), await account.client()];
-      const { source } = await Source.create(api, randomOf(runSeed));
       const { secret } = await api.post<{ secret: string }>('/webhook_endpoints', {
         url: receiver.url,
         event_types: ['*'],
       });
       receiver.received.length = 0;
       const begin = await lastOf(client);
+      const { source } = await Source.create(api, randomOf(runSeed));
       const copies = await CopiesOfFeeds.begin(client, { table_definition_id: source.table.id });
       const live: Event[] = [];
       const leaving = new AbortController();
       const following = Promise.all([copies.follow(leaving.signal), followStream(api, begin, live, leaving.signal)]);
       following.catch(() => {}); // awaited below
-      const done = new Map<string, number>();
-      const killed = await killDuring((more) => write(source, done, more), victims, { seed: runSeed, rounds: 1 });
-      expect(new Set(killed)).toEqual(new Set(Object.keys(victims)));
-      console.log(`killed: ${killed.join(', ')}; ${[...done].map(([name, count]) => `${count} × ${name}`).join(', ')}`);
-
-      await Promise.race([following, eventually(() => expectCopied(client, source, copies), { withinMs })]);
-      await expectAnnounced(client, source, begin);
-      const log = await readLog(client, begin);
-      await Promise.race([
-        following,
-        eventually(() => expect(live.map(({ id }) => id)).toEqual(log.map(({ id }) => id)), { withinMs }),
-      ]);
-      await eventually(() => expectDelivered({ receiver, secret, begin }, log), { withinMs });
-      leaving.abort();
-      await following;
-      copies.close();
+      const compare = async () => {
+        await eventually(() => expectCopied(client, source, copies), { withinMs });
+        await expectAnnounced(client, source, begin);
+        await eventually(
+          async () => {
+            const log = await readLog(client, begin);
+            await expectEnds(client, log);
+            expect(live.map(({ id }) => id)).toEqual(log.map(({ id }) => id));
+            expectDelivered({ receiver, secret, begin }, log);
+          },
+          { withinMs },
+        );
+      };
+      try {
+        const done = new Map<string, number>();
+        const killed = await killDuring((more) => write(source, done, more), victims, { seed: runSeed, rounds: 1 });
+        expect(new Set(killed)).toEqual(new Set(Object.keys(victims)));
+        console.log(`killed: ${killed}; ${[...done].map(([name, count]) => `${count} × ${name}`).join(', ')}`);
+        await Promise.race([following, compare()]);
+      } finally {
+        leaving.abort();
+        await following;
+        copies.close();
+      }
     },
     3_600_000,
   );
@@ -138,6 +146,21 @@ async function expectAnnounced(client: Client, { table }: Source, begin: number)
     },
     { withinMs },
   );
+}
+
+/** Whatever came to an end has an event of it, once. */
+async function expectEnds(client: Client, log: Event[]): Promise<void> {
+  for (const [type, path, isEnd] of [
+    ['import.finished', '/imports', /^(completed|failed|cancelled)/],
+    ['deployment.deployed', '/deployments', /^deployed$/],
+    ['promotion.promoted', '/promotions', /^promoted$/],
+  ] as const) {
+    const ended: number[] = [];
+    for await (const { id, status } of client.list(path)) if (isEnd.test(status)) ended.push(id);
+    const logged = log.filter((event) => event.type === type).map(({ resource }) => resource.id as number);
+    const inOrder = (ids: number[]) => ids.toSorted((a, b) => a - b);
+    expect([type, inOrder(logged)]).toEqual([type, inOrder(ended)]);
+  }
 }
 
 type Delivery = { receiver: Receiver; secret: string; begin: number };

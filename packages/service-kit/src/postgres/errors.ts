@@ -202,6 +202,12 @@ const isTooLong = (error: unknown) =>
   hasSqlState(error, 'program_limit_exceeded', 'internal_error') &&
   textRoutines.test(String((error as DatabaseError).routine));
 
+/** The database was away or too busy: the same transaction may succeed later. */
+export function isUnavailable(thrown: unknown): boolean {
+  const error = toPostgresError(thrown);
+  return error instanceof ServiceError && error.kind === 'unavailable';
+}
+
 /** The ServiceError of a database failure; any other error is returned as it is. */
 export function toPostgresError(thrown: unknown): unknown {
   if (thrown instanceof ServiceError) return thrown;

@@ -1,7 +1,10 @@
 // Feeds the log from the announcements of all services. A message is done when its event is
-// committed, and a redelivered one adds nothing, so no event is lost or doubled.
+// committed, and a redelivered one adds nothing, so no event is lost or doubled. While the database
+// is away, a message is repeated here: one that the bus repeats comes after those behind it.
 import type { Bus } from '@almanac/service-kit/messaging/bus/bus';
 import type { MessageOf } from '@almanac/service-kit/messaging/bus/received-message';
+import { retryTransaction } from '@almanac/service-kit/postgres/database';
+import { isUnavailable } from '@almanac/service-kit/postgres/errors';
 import type { JobsContext } from '../context.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import type { NewEvent } from './account-event.ts';
@@ -13,6 +16,8 @@ type LogContext = Pick<JobsContext, 'prisma'>;
 const queue = 'jobs.events';
 // At the longest backoff of the bus this is more than a day: an outage of a night loses no event.
 const attempts = 2_000;
+// Together less than the 30 minutes that a handler has.
+const repeated = { attempts: 600, pauseMs: () => 1_000, isRetryable: isUnavailable };
 
 /**
  * Consumes the announcements while the bus runs; one at a time, which keeps their order within an
@@ -26,7 +31,8 @@ async function receive(ctx: LogContext, message: MessageOf<typeof eventPayloads>
   const event = eventOf(message);
   if (!event) return;
   const { account_id: accountId } = message.payload;
-  await transact(ctx, async (tx) => appendEvent(tx, accountId, await withOwnFacts(tx, accountId, event)));
+  const append = async (tx: Transaction) => appendEvent(tx, accountId, await withOwnFacts(tx, accountId, event));
+  await retryTransaction(() => transact(ctx, append), repeated);
 }
 
 // The announcement that an import or export has ended names neither its caller nor its place.
