@@ -1,11 +1,12 @@
 // Which columns are shown: one that was hidden comes back here.
 import { useLingui } from '@lingui/react/macro';
-import { Check, Columns3 } from 'lucide-react';
+import { Check, Columns3, RotateCcw } from 'lucide-react';
 import { Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
 import type { ColumnLayout } from '../../address/column-layout.ts';
 import { Button } from '../../parts/button.tsx';
 import menu from '../../parts/menu.module.css';
+import styles from './views.module.css';
 
 type ColumnsMenuProps = {
   /** The names of the columns as usual. */
@@ -42,7 +43,7 @@ export function ColumnsMenu({ usual, layout, onChange }: ColumnsMenuProps) {
             onSelectionChange={(keys) => show(keys === 'all' ? new Set(usual) : keys)}
           >
             {places.map(({ column }) => (
-              <MenuItem key={column} id={column} textValue={column} className={menu.item as string}>
+              <MenuItem key={column} id={column} textValue={column} className={`${menu.item} ${styles.column}`}>
                 {({ isSelected }) => (
                   <>
                     <Check size={16} aria-hidden style={isSelected ? undefined : { visibility: 'hidden' }} />
@@ -55,7 +56,8 @@ export function ColumnsMenu({ usual, layout, onChange }: ColumnsMenuProps) {
           {layout.length > 0 && (
             <MenuSection className={menu.actions as string} aria-label={t`Actions`}>
               <MenuItem className={menu.item as string} onAction={() => onChange([])}>
-                {t`As usual`}
+                <RotateCcw size={16} aria-hidden />
+                {t`Columns as usual`}
               </MenuItem>
             </MenuSection>
           )}

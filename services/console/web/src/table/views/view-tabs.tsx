@@ -1,7 +1,7 @@
 // The views to choose from: tabs, and on a phone a menu.
 import { useLingui } from '@lingui/react/macro';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { Lock, Table2, Users } from 'lucide-react';
+import { ChevronDown, Lock, Table2, Users } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { TableView } from '../../address/view.ts';
 import { ChoiceMenu } from '../../parts/choice-menu.tsx';
@@ -107,7 +107,7 @@ function TabMenu({ tabs, chosen, isChanged }: { tabs: Tab[]; chosen: Tab['id']; 
     >
       <span className={styles.name}>{name}</span>
       {isChanged && <span aria-hidden>●</span>}
-      <span aria-hidden>▾</span>
+      <ChevronDown size={14} aria-hidden />
     </ChoiceMenu>
   );
 }

@@ -21,7 +21,7 @@ export function useViewRefusal(view: View, rights: ViewRights, userId: number): 
   const { t } = useLingui();
   const isOwn = view.owner_id === userId;
   const { data: people } = useQuery({ ...peopleQuery, enabled: !isOwn });
-  const owner = people?.find(({ id }) => id === view.owner_id)?.name ?? t`User ${view.owner_id}`;
+  const owner = people?.find(({ id }) => id === view.owner_id)?.name || t`User ${view.owner_id}`;
   if (isOwn) {
     if (rights.mayBeDefault || view.sharing === 'private') return undefined;
     return t`Developers of the table can open it with this view for all.`;
