@@ -10,7 +10,6 @@ import { Button } from '../../parts/button.tsx';
 import type { OpenView } from '../use-view.ts';
 import { differenceTo, isDifferent, noDifference } from './state/difference.ts';
 import { useSaveView } from './use-save-view.ts';
-import { ViewMenu } from './view-menu.tsx';
 import { ViewNotes } from './view-notes.tsx';
 import type { ViewDetails } from './view-queries.ts';
 import { rightsTo, type ViewRights } from './view-rights.ts';
@@ -18,6 +17,7 @@ import { ViewTabs } from './view-tabs.tsx';
 import { useViewRefusal } from './view-words.ts';
 import styles from './views.module.css';
 
+const ViewMenu = lazy(async () => ({ default: (await import('./view-menu.tsx')).ViewMenu }));
 const NewViewDialog = lazy(async () => ({ default: (await import('./view-dialogs.tsx')).NewViewDialog }));
 
 type ViewBarProps = { table: Table; userId: number; open: Pick<OpenView, 'members' | 'chosen'> };
@@ -40,7 +40,11 @@ export function ViewBar({ table, userId, open: { members, chosen } }: ViewBarPro
     <>
       <div ref={bar} className={styles.bar}>
         <ViewTabs tableKey={table.key} views={isListed ? views : [...views, view]} isChanged={isChanged} />
-        {view && rights && !isMissing && <ViewMenu key={view.id} view={view} rights={rights} userId={userId} />}
+        {view && rights && !isMissing && (
+          <Suspense fallback={<span className={styles.menuPlace} />}>
+            <ViewMenu key={view.id} view={view} rights={rights} userId={userId} />
+          </Suspense>
+        )}
         {isChanged || isMissing ? (
           <>
             {view && rights && isChanged && !isMissing && (
