@@ -144,7 +144,7 @@ it('the table opens with its default view, and a link with filters does not', as
   });
 });
 
-describe('what others do meanwhile', () => {
+describe('what others do at the same time', () => {
   it('a link to a view that was deleted says so, and shows all rows', async () => {
     const table = await givenCities(api);
     const id = await givenView(table.id, { name: 'Old', state: { q: 'Rome' } });
@@ -170,7 +170,7 @@ describe('what others do meanwhile', () => {
         await page.getByText('1 row filtered').waitFor();
         await api.delete(`/views/${id}`);
         await button(page, 'Save view').click();
-        await page.getByText(/“Short” was deleted meanwhile/).waitFor();
+        await page.getByText(/“Short” was deleted, or/).waitFor();
         await button(page, 'Save as new view…').click();
         await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
         await page.keyboard.press('Enter');
@@ -192,7 +192,7 @@ describe('what others do meanwhile', () => {
         await page.getByText('1 row filtered').waitFor();
         await api.patch(`/views/${id}`, { view: { state: { q: 'Berlin' } } });
         await button(page, 'Save view').click();
-        await page.getByText(/^The view was changed meanwhile/).waitFor();
+        await page.getByText(/^The view was changed since/).waitFor();
         await page.getByRole('gridcell', { name: 'Berlin' }).waitFor();
         expect(addressOf(page)).toEqual({ view: String(id), sort: '-code' });
         await button(page, 'Save view').click();

@@ -14,7 +14,7 @@ export type ColumnLayout = readonly ColumnPlace[];
 const narrowest = 20;
 const widest = 5_000;
 
-/** The layout of an address, such as `code,name:240,area:hidden`. What cannot be read is left out. */
+/** The layout of an address, such as `code,name:240`. What cannot be read is left out. */
 export function readLayout(text: string | undefined): ColumnLayout {
   const places = (text ?? '').split(',').map(readPlace);
   return distinct(places.filter((place) => place !== undefined));

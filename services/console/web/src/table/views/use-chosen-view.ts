@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
-import type { ViewMembers } from '../../address/view.ts';
+import type { TableView, ViewMembers } from '../../address/view.ts';
 import { explainError } from '../../api/explain-error.ts';
 import type { Table } from '../../api/queries.ts';
 import { isDifferent } from './state/difference.ts';
@@ -61,9 +61,7 @@ export function useChosenView(table: Table): ChosenView {
   };
 }
 
-type Search = ReturnType<typeof useSearch<never, '/t/$key'>>;
-
-const isPlain = (search: Search) => search.view === undefined && !isDifferent(search);
+const isPlain = (search: TableView) => search.view === undefined && !isDifferent(search);
 
 /** What an address without a view stands for, where the table opens with a saved one. */
 function openingView(views: View[] | undefined, differs: boolean): number | 'all' | undefined {

@@ -22,7 +22,9 @@ export function useSaveView(onSaved: () => void) {
     // The API has no versions of views: what others have saved is seen before it is replaced.
     if (JSON.stringify(now.state) !== JSON.stringify(view.state)) {
       queries.setQueryData(viewQuery(view.id).queryKey, now);
-      throw new Error(t`The view was changed meanwhile. Your changes are still here: look at them, and save again.`);
+      throw new Error(
+        t`The view was changed since you opened it. Your changes are still here: look at them, and save again.`,
+      );
     }
     return client.patch('/views/{id}', { params: { path }, body: { view: { state: updatedState(now.state, shown) } } });
   };

@@ -19,8 +19,8 @@ export function ViewNotes({ chosen, refusal }: ViewNotesProps) {
         <Note>
           {chosen.view ? (
             <Trans>
-              “{chosen.view.name}” was deleted meanwhile, or is not shared any more. What you see stays until you leave:
-              save it as a new view to keep it.
+              “{chosen.view.name}” was deleted, or is not shared any more. What you see stays until you leave: save it
+              as a new view to keep it.
             </Trans>
           ) : (
             <Trans>The view of this link was deleted, or is another person’s private one. These are all rows.</Trans>
