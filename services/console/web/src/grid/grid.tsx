@@ -10,7 +10,7 @@ import { editingOptions } from './editing.ts';
 import type { EditedValue } from './editors/edited-value.ts';
 import './grid.css';
 import { gridTheme } from './grid-theme.ts';
-import { layoutOf, statesOf } from './layout.ts';
+import { applyLayout, layoutOf } from './layout.ts';
 import { registerGridModules } from './modules.ts';
 import { createRowSource, type RowQuery } from './row-source.ts';
 
@@ -229,17 +229,6 @@ function applyView(api: GridApi<Row>, filters: Filters, sort: readonly SortOrder
       defaultState: { sort: null },
     });
   if (JSON.stringify(now.filters) !== JSON.stringify(filters)) api.setFilterModel(filters);
-}
-
-function applyLayout(api: GridApi<Row>, layout: ColumnLayout, columns: ColDef<Row>[]): void {
-  const now = layoutOf(api.getColumnState(), columns);
-  if (JSON.stringify(now) === JSON.stringify(layout)) return;
-  // The column of boxes is the grid's own, and stays first.
-  const own = api.getColumnState().filter(({ colId }) => !columns.some((column) => column.colId === colId));
-  api.applyColumnState({
-    state: [...own.map(({ colId }) => ({ colId })), ...statesOf(layout, columns)],
-    applyOrder: true,
-  });
 }
 
 const isOfUser = (source: ColumnEventType) => source.startsWith('ui') || source === 'autosizeColumns';

@@ -1,5 +1,5 @@
 // The layout of columns beside the state that the grid has of them.
-import type { ColDef, ColumnState } from 'ag-grid-community';
+import type { ColDef, ColumnState, GridApi } from 'ag-grid-community';
 import type { ColumnLayout, ColumnPlace } from '../address/column-layout.ts';
 
 type Usual = Pick<ColDef, 'colId' | 'width' | 'pinned'>;
@@ -37,6 +37,18 @@ export function statesOf(layout: ColumnLayout, usual: readonly Usual[]): ColumnS
       hide: hidden ?? false,
       pinned: side === 'none' ? null : side,
     };
+  });
+}
+
+/** Lays the columns of a grid out. */
+export function applyLayout<Row>(api: GridApi<Row>, layout: ColumnLayout, columns: readonly ColDef<Row>[]): void {
+  const now = layoutOf(api.getColumnState(), columns);
+  if (JSON.stringify(now) === JSON.stringify(layout)) return;
+  // The column of boxes is the grid's own, and stays first.
+  const own = api.getColumnState().filter(({ colId }) => !columns.some((column) => column.colId === colId));
+  api.applyColumnState({
+    state: [...own.map(({ colId }) => ({ colId })), ...statesOf(layout, columns)],
+    applyOrder: true,
   });
 }
 

@@ -2,20 +2,18 @@
 import { useLingui } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import type { Row, Table } from '../api/queries.ts';
 import { addRows, deleteRows, nextRowId, setCells, shownRow } from '../edits/edits.ts';
 import { usePaste } from '../edits/paste/use-paste.ts';
 import type { Saved } from '../edits/save-edits.ts';
 import { useEditing } from '../edits/use-editing.ts';
-import { ExportDialog } from '../exports/export-dialog.tsx';
 import { Grid, type GridHandle } from '../grid/grid.tsx';
 import { gridTexts } from '../grid/grid-texts.ts';
 import type { RowQuery } from '../grid/row-source.ts';
 import { handFile } from '../imports/wizard/handed-file.ts';
 import { ErrorState } from '../parts/states.tsx';
 import { useChangedElsewhere } from './changed-elsewhere.tsx';
-import { CurlDialog } from './curl/curl-dialog.tsx';
 import { NoRows } from './no-rows.tsx';
 import { RowPanel } from './row/row-panel.tsx';
 import { useBringBack } from './row/use-bring-back.ts';
@@ -27,6 +25,9 @@ import { useGridColumns } from './use-grid-columns.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
 import { useView } from './use-view.ts';
 import { ViewBar } from './views/view-bar.tsx';
+
+const ExportDialog = lazy(async () => ({ default: (await import('../exports/export-dialog.tsx')).ExportDialog }));
+const CurlDialog = lazy(async () => ({ default: (await import('./curl/curl-dialog.tsx')).CurlDialog }));
 
 type TableRowsProps = { table: Table; tables: Table[]; userId: number };
 
@@ -188,8 +189,10 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
           />
         )}
       </div>
-      {dialog === 'export' && <ExportDialog table={table} view={view} onClose={() => setDialog(undefined)} />}
-      {dialog === 'curl' && <CurlDialog tableId={tableId} view={view} onClose={() => setDialog(undefined)} />}
+      <Suspense>
+        {dialog === 'export' && <ExportDialog table={table} view={view} onClose={() => setDialog(undefined)} />}
+        {dialog === 'curl' && <CurlDialog tableId={tableId} view={view} onClose={() => setDialog(undefined)} />}
+      </Suspense>
       <TableEdits
         table={table}
         rowCount={rowCount}
