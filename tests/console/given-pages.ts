@@ -23,6 +23,9 @@ export async function givenPages(api: Api): Promise<string[]> {
   await api.post(`/change_requests/${request.id}/send_request`, {});
   const admin = ['people', 'groups', 'applications', 'account', 'usage', 'audit'].map((name) => `admin/${name}`);
   const others = ['', 'tables', `t/${key}`, `t/${key}?row=${svc_sk}`, 'requests', `requests/${request.id}`];
+  const view = { name: 'Open ones', sharing: 'shared', state: { q: 'open' } };
+  const { id: viewId } = await api.post('/views', { table_definition_id: id, view });
+  others.push(`t/${key}?view=${viewId}&q=closed`);
   const model = [`t/${key}/structure`, `t/${key}/impact`, 'tables/new'];
   const branching = await givenBranchingPages(api, { id, branchId: branches[0].id });
   return [...others, ...model, ...branching, 'imports', 'import', 'exports', ...admin, 'me'].map(

@@ -21,7 +21,9 @@ describe('the view of an address', () => {
       { column: 'code', direction: 'desc' },
     ]);
     const view = { q: 'berlin', filter: writeFilters(filters), sort, as_of: '2026-03-31T22:00:00.000Z', row: 7 };
-    expect(readView(view)).toEqual(view);
+    const saved = { columns: 'code,name:hidden', view: 3, without: 'filter,sort' };
+    expect(readView({ ...view, ...saved })).toEqual({ ...view, ...saved });
+    expect(readView({ ...view, view: 'all' })).toMatchObject({ ...view, view: 'all' });
     expect(readFilters(view.filter)).toEqual(filters);
     expect(readSort(sort)).toEqual([
       { column: 'name', direction: 'asc' },
@@ -35,7 +37,16 @@ describe('the view of an address', () => {
   });
 
   it('leaves out what cannot be read', () => {
-    const broken = { q: '  ', filter: '{"name":', sort: ',-,', as_of: 'yesterday', row: '-1' };
+    const broken = {
+      q: '  ',
+      filter: '{"name":',
+      sort: ',-,',
+      as_of: 'yesterday',
+      row: '-1',
+      view: 'mine',
+      without: 'row',
+      columns: ',:',
+    };
     expect(Object.values(readView(broken)).every((value) => value === undefined)).toBe(true);
     expect(readFilters('[1]')).toEqual({});
     expect(readFilters('{"name": 3, "code": {"filterType": "text"}}')).toEqual({ code: { filterType: 'text' } });

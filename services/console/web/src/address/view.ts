@@ -1,18 +1,32 @@
 // What a view of a table shows, as its address has it: every view is a link.
 
 import type { Schemas } from '../api/client.ts';
+import { readLayout, writeLayout } from './column-layout.ts';
 
 export type SortOrder = { column: string; direction: 'asc' | 'desc' };
 
 /** The filters of columns by name, in the model of AG Grid. */
 export type Filters = NonNullable<Schemas['QueryGridRequest']['filterModel']>;
 
-export type TableView = {
+/** What a saved view keeps. */
+export type ViewMembers = {
   q?: string | undefined;
   /** JSON of the filters. */
   filter?: string | undefined;
   /** `name,-code`. */
   sort?: string | undefined;
+  /** `code,name:240,area:hidden`. */
+  columns?: string | undefined;
+};
+
+export const viewMembers = ['q', 'filter', 'sort', 'columns'] as const satisfies (keyof ViewMembers)[];
+
+/** With a saved view the members are what differs from it. */
+export type TableView = ViewMembers & {
+  /** The saved view, or `all` for all rows where the table would open with a saved view. */
+  view?: number | 'all' | undefined;
+  /** The members of the saved view that are left out: `filter,sort`. */
+  without?: string | undefined;
   as_of?: string | undefined;
   /** The `svc_sk` of the row in the panel. */
   row?: number | undefined;
@@ -24,6 +38,9 @@ export function readView(search: Record<string, unknown>): TableView {
     q: readText(search.q),
     filter: writeFilters(readFilters(readText(search.filter))),
     sort: writeSort(readSort(readText(search.sort))),
+    columns: writeLayout(readLayout(readText(search.columns))),
+    view: search.view === 'all' ? 'all' : readId(search.view),
+    without: writeWithout(readWithout(readText(search.without))),
     as_of: readInstant(search.as_of),
     row: readId(search.row),
   };
@@ -71,6 +88,15 @@ export function readSort(sort: string | undefined): SortOrder[] {
 export function writeSort(orders: readonly SortOrder[]): string | undefined {
   const parts = orders.map(({ column, direction }) => (direction === 'desc' ? `-${column}` : column));
   return parts.length > 0 ? parts.join(',') : undefined;
+}
+
+export function readWithout(text: string | undefined): (keyof ViewMembers)[] {
+  const names = (text ?? '').split(',');
+  return viewMembers.filter((name) => names.includes(name));
+}
+
+export function writeWithout(names: readonly (keyof ViewMembers)[]): string | undefined {
+  return names.length > 0 ? names.join(',') : undefined;
 }
 
 /** A text that is more than spaces. */

@@ -1,7 +1,8 @@
 // A React component around AG Grid's plain interface. Its options are set once: with a React
 // wrapper every render would apply the columns again, which closes an open filter.
-import { type ColDef, createGrid, type GridApi, type GridOptions } from 'ag-grid-community';
+import { type ColDef, type ColumnEventType, createGrid, type GridApi, type GridOptions } from 'ag-grid-community';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import type { ColumnLayout } from '../address/column-layout.ts';
 import type { Filters, SortOrder } from '../address/view.ts';
 import type { Row } from '../api/queries.ts';
 import { copiedCells, copyInto } from './copy-rows.ts';
@@ -9,6 +10,7 @@ import { editingOptions } from './editing.ts';
 import type { EditedValue } from './editors/edited-value.ts';
 import './grid.css';
 import { gridTheme } from './grid-theme.ts';
+import { applyLayout, layoutOf } from './layout.ts';
 import { registerGridModules } from './modules.ts';
 import { createRowSource, type RowQuery } from './row-source.ts';
 
@@ -28,12 +30,16 @@ export type GridProps = {
   label: string;
   columns: ColDef<Row>[];
   texts: Record<string, string>;
-  query: RowQuery;
+  /** Undefined while it is not known yet which rows to show: the grid waits. */
+  query: RowQuery | undefined;
   filters: Filters;
   sort: readonly SortOrder[];
+  layout: ColumnLayout;
   /** The row in the panel. */
   openRow: number | undefined;
   onView: (view: { filters: Filters; sort: SortOrder[] }) => void;
+  /** Columns were moved, resized or hidden. */
+  onLayout: (layout: ColumnLayout) => void;
   onOpen: (id: number) => void;
   /** The focus has moved to a row; while the panel is open it follows. */
   onFocusRow: (id: number) => void;
@@ -57,12 +63,14 @@ export type GridProps = {
 registerGridModules();
 
 /** The rows of a table: a window of them at a time, however many there are. */
-export function Grid({ query, filters, sort, columns, openRow, newRows, enteredRow, look, ...props }: GridProps) {
+export function Grid({ query, filters, sort, layout, columns, openRow, newRows, ...props }: GridProps) {
+  const { enteredRow, look } = props;
   const container = useRef<HTMLDivElement>(null);
   const [api, setApi] = useState<GridApi<Row>>();
   const openRowNow = useRef(openRow);
 
   const onView = useEffectEvent((view: Parameters<GridProps['onView']>[0]) => props.onView(view));
+  const onLayout = useEffectEvent((api: GridApi<Row>) => props.onLayout(layoutOf(api.getColumnState(), columns)));
   const onOpen = useEffectEvent((id: number) => props.onOpen(id));
   const onFocusRow = useEffectEvent((id: number) => props.onFocusRow(id));
   const onLoaded = useEffectEvent((rowCount: number) => props.onLoaded(rowCount));
@@ -83,10 +91,17 @@ export function Grid({ query, filters, sort, columns, openRow, newRows, enteredR
       selectionColumnDef: { ...selectionColumn, headerName: texts.selectionColumn },
       styleNonce: styleNonce(),
       rowClassRules: { 'row-in-panel': ({ data }) => data !== undefined && data.svc_sk === openRowNow.current },
-      onFilterChanged: ({ api }) => onView(viewOf(api)),
+      // What the address has set is in the address.
+      onFilterChanged: ({ api, source }) => {
+        if (source !== 'api') onView(viewOf(api));
+      },
       onSortChanged: ({ api, source }) => {
         if (source !== 'api') onView(viewOf(api));
       },
+      onColumnMoved: ({ api, source, finished }) => finished && isOfUser(source) && onLayout(api),
+      onColumnResized: ({ api, source, finished }) => finished && isOfUser(source) && onLayout(api),
+      // A column that was dragged may be hidden or pinned, too.
+      onDragStopped: ({ api }) => onLayout(api),
       onCellDoubleClicked: ({ data, node, column }) => {
         if (data && !column.isCellEditable(node)) onOpen(data.svc_sk);
       },
@@ -129,7 +144,11 @@ export function Grid({ query, filters, sort, columns, openRow, newRows, enteredR
   }, [api, filters, sort]);
 
   useEffect(() => {
-    if (!api || api.isDestroyed()) return;
+    if (api && !api.isDestroyed()) applyLayout(api, layout, columns);
+  }, [api, layout, columns]);
+
+  useEffect(() => {
+    if (!api || api.isDestroyed() || !query) return;
     api.setGridOption('datasource', createRowSource(query, { onLoaded, onFailed }));
     api.ensureIndexVisible(0, 'top');
   }, [api, query]);
@@ -204,13 +223,15 @@ function enterRow(api: GridApi<Row>, id: number): void {
 
 function applyView(api: GridApi<Row>, filters: Filters, sort: readonly SortOrder[]): void {
   const now = viewOf(api);
-  if (JSON.stringify(now.filters) !== JSON.stringify(filters)) api.setFilterModel(filters);
   if (JSON.stringify(now.sort) !== JSON.stringify(sort))
     api.applyColumnState({
       state: sort.map(({ column, direction }, sortIndex) => ({ colId: column, sort: direction, sortIndex })),
       defaultState: { sort: null },
     });
+  if (JSON.stringify(now.filters) !== JSON.stringify(filters)) api.setFilterModel(filters);
 }
+
+const isOfUser = (source: ColumnEventType) => source.startsWith('ui') || source === 'autosizeColumns';
 
 function viewOf(api: GridApi<Row>): { filters: Filters; sort: SortOrder[] } {
   const sorted = api.getColumnState().filter(({ sort }) => sort !== null && sort !== undefined);

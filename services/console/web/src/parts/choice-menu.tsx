@@ -25,9 +25,11 @@ type ChoiceMenuProps = {
   groups: ChoiceGroup[];
   /** Below the groups. */
   actions?: MenuAction[];
+  /** Stands above the actions: such as which ones one has not, and who has. */
+  note?: string | undefined;
 };
 
-export function ChoiceMenu({ label, children, groups, actions = [] }: ChoiceMenuProps) {
+export function ChoiceMenu({ label, children, groups, actions = [], note }: ChoiceMenuProps) {
   const { t } = useLingui();
   return (
     <MenuTrigger>
@@ -58,7 +60,8 @@ export function ChoiceMenu({ label, children, groups, actions = [] }: ChoiceMenu
             </MenuSection>
           ))}
           {actions.length > 0 && (
-            <MenuSection className={styles.actions as string} aria-label={t`Actions`}>
+            <MenuSection className={styles.actions as string} {...(!note && { 'aria-label': t`Actions` })}>
+              {note && <Header className={styles.header as string}>{note}</Header>}
               {actions.map(({ id, name, icon, onAct }) => (
                 <MenuItem key={id} id={`action:${id}`} onAction={onAct} className={styles.item as string}>
                   {icon}

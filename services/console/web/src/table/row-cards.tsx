@@ -16,6 +16,8 @@ type RowCardsProps = {
   table: Table;
   query: RowQuery;
   view: ShownView;
+  /** It is not known yet which rows to show. */
+  isWaiting: boolean;
   /** The rows are shown with them. */
   edits: Edits;
   onOpen: (id: number) => void;
@@ -26,10 +28,10 @@ type RowCardsProps = {
 const pageRows = 50;
 const shownColumns = 4;
 
-export function RowCards({ table, query, view, edits, onOpen, onLoaded, onFailed }: RowCardsProps) {
+export function RowCards({ table, query, view, isWaiting, edits, onOpen, onLoaded, onFailed }: RowCardsProps) {
   const { i18n } = useLingui();
   const formats = useMemo(() => cellFormats(localeOf(i18n.locale)), [i18n.locale]);
-  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage } = useRowPages(query, view);
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage } = useRowPages(query, view, !isWaiting);
   const rowCount = data?.pages[0]?.rowCount;
   const loaded = useEffectEvent(onLoaded);
   const failed = useEffectEvent(onFailed);
@@ -39,7 +41,11 @@ export function RowCards({ table, query, view, edits, onOpen, onLoaded, onFailed
   useEffect(() => {
     if (error) failed(error);
   }, [error]);
-  const columns = table.column_definitions.toSorted((a, b) => a.position - b.position);
+  const placeOf = new Map(view.columns.map(({ column, hidden }, place) => [column, { place, hidden }]));
+  const columns = table.column_definitions
+    .filter(({ name, is_primary_key }) => is_primary_key || !placeOf.get(name)?.hidden)
+    .toSorted((a, b) => a.position - b.position)
+    .toSorted((a, b) => (placeOf.get(a.name)?.place ?? Infinity) - (placeOf.get(b.name)?.place ?? Infinity) || 0);
   if (!data)
     return (
       <div className={styles.cards}>
@@ -69,8 +75,9 @@ export function RowCards({ table, query, view, edits, onOpen, onLoaded, onFailed
   );
 }
 
-function useRowPages(query: RowQuery, { filters, sort }: ShownView) {
+function useRowPages(query: RowQuery, { filters, sort }: ShownView, enabled: boolean) {
   return useInfiniteQuery({
+    enabled,
     queryKey: ['rows', query.tableId, 'cards', query, filters, sort],
     initialPageParam: 0,
     queryFn: ({ pageParam: start, signal }) =>

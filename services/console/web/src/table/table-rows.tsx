@@ -2,20 +2,18 @@
 import { useLingui } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import type { Row, Table } from '../api/queries.ts';
 import { addRows, deleteRows, nextRowId, setCells, shownRow } from '../edits/edits.ts';
 import { usePaste } from '../edits/paste/use-paste.ts';
 import type { Saved } from '../edits/save-edits.ts';
 import { useEditing } from '../edits/use-editing.ts';
-import { ExportDialog } from '../exports/export-dialog.tsx';
 import { Grid, type GridHandle } from '../grid/grid.tsx';
 import { gridTexts } from '../grid/grid-texts.ts';
 import type { RowQuery } from '../grid/row-source.ts';
 import { handFile } from '../imports/wizard/handed-file.ts';
 import { ErrorState } from '../parts/states.tsx';
 import { useChangedElsewhere } from './changed-elsewhere.tsx';
-import { CurlDialog } from './curl/curl-dialog.tsx';
 import { NoRows } from './no-rows.tsx';
 import { RowPanel } from './row/row-panel.tsx';
 import { useBringBack } from './row/use-bring-back.ts';
@@ -26,6 +24,10 @@ import { TableTools } from './table-tools.tsx';
 import { useGridColumns } from './use-grid-columns.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
 import { useView } from './use-view.ts';
+import { ViewBar } from './views/view-bar.tsx';
+
+const ExportDialog = lazy(async () => ({ default: (await import('../exports/export-dialog.tsx')).ExportDialog }));
+const CurlDialog = lazy(async () => ({ default: (await import('./curl/curl-dialog.tsx')).CurlDialog }));
 
 type TableRowsProps = { table: Table; tables: Table[]; userId: number };
 
@@ -33,7 +35,8 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
   const { t, i18n } = useLingui();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const { view, change } = useView();
+  const open = useView(table);
+  const { view, change, chosen } = open;
   const [rowCount, setRowCount] = useState<number>();
   const [failure, setFailure] = useState<unknown>();
   const [generation, setGeneration] = useState(0);
@@ -60,6 +63,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
   const editing = useEditing({ table, userId, isPast: asOf !== undefined, onSaved });
   const { edited, look, canEdit } = editing;
   const columns = useGridColumns(table, tables, look, query, view.filters);
+  const columnNames = useMemo(() => columns.map(({ colId = '' }) => colId), [columns]);
   const bringBack = useBringBack(table, editing, () => change({ asOf: undefined }));
   // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are those of the language.
   const texts = useMemo(gridTexts, [i18n.locale]);
@@ -88,7 +92,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
     setFailure(undefined);
   };
   const isNarrowed = q !== undefined || Object.keys(view.filters).length > 0;
-  const open = (row: number | undefined, step: 'kept' | 'replaced' = 'kept') => change({ row }, step);
+  const openRow = (row: number | undefined, step: 'kept' | 'replaced' = 'kept') => change({ row }, step);
   const add = () => {
     edited.change((edits) => addRows(edits, [{}]));
     setEnteredRow(nextRowId(edited.edits));
@@ -97,8 +101,10 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
 
   return (
     <>
+      <ViewBar table={table} userId={userId} open={open} />
       <TableTools
         view={view}
+        columnNames={columnNames}
         onChange={change}
         onReload={load}
         changedElsewhere={asOf === undefined ? elsewhere.count : 0}
@@ -123,8 +129,9 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
               table={table}
               query={query}
               view={view}
+              isWaiting={!chosen.isSettled}
               edits={edited.edits}
-              onOpen={open}
+              onOpen={openRow}
               onLoaded={loaded}
               onFailed={setFailure}
             />
@@ -133,9 +140,10 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
               label={t`Rows of ${table.name}`}
               columns={columns}
               texts={texts}
-              query={query}
+              query={chosen.isSettled ? query : undefined}
               filters={view.filters}
               sort={view.sort}
+              layout={view.columns}
               openRow={view.row}
               newRows={editing.added}
               enteredRow={enteredRow}
@@ -144,8 +152,9 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
                 grid.current = handle;
               }}
               onView={(shown) => change(shown, 'replaced')}
-              onOpen={(id) => id > 0 && open(view.row === id ? undefined : id)}
-              onFocusRow={(id) => view.row !== undefined && view.row !== id && open(id, 'replaced')}
+              onLayout={(layout) => change({ columns: layout }, 'replaced')}
+              onOpen={(id) => id > 0 && openRow(view.row === id ? undefined : id)}
+              onFocusRow={(id) => view.row !== undefined && view.row !== id && openRow(id, 'replaced')}
               onFocusCell={setCell}
               onSelect={setSelected}
               onEnter={(row, column, entered) =>
@@ -176,12 +185,14 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
             asOf={asOf}
             editing={editing}
             bringBack={bringBack}
-            onClose={() => open(undefined)}
+            onClose={() => openRow(undefined)}
           />
         )}
       </div>
-      {dialog === 'export' && <ExportDialog table={table} view={view} onClose={() => setDialog(undefined)} />}
-      {dialog === 'curl' && <CurlDialog tableId={tableId} view={view} onClose={() => setDialog(undefined)} />}
+      <Suspense>
+        {dialog === 'export' && <ExportDialog table={table} view={view} onClose={() => setDialog(undefined)} />}
+        {dialog === 'curl' && <CurlDialog tableId={tableId} view={view} onClose={() => setDialog(undefined)} />}
+      </Suspense>
       <TableEdits
         table={table}
         rowCount={rowCount}

@@ -8,9 +8,11 @@ import { AsOf, PastStrip } from './as-of.tsx';
 import { ChangedElsewhereNote } from './changed-elsewhere.tsx';
 import styles from './table.module.css';
 import type { ShownView, ViewChange } from './use-view.ts';
+import { ColumnsMenu } from './views/columns-menu.tsx';
 
 type TableToolsProps = {
   view: ShownView;
+  columnNames: readonly string[];
   onChange: (part: ViewChange, step?: 'kept' | 'replaced') => void;
   onReload: () => void;
   changedElsewhere: number;
@@ -21,7 +23,7 @@ type TableToolsProps = {
   onShowCurl: () => void;
 };
 
-export function TableTools({ view, onChange, onAdd, onExport, onShowCurl, ...loading }: TableToolsProps) {
+export function TableTools({ view, columnNames, onChange, onAdd, onExport, onShowCurl, ...loading }: TableToolsProps) {
   const { t } = useLingui();
   const words = useFilterWords();
   const without = (name: string) => Object.fromEntries(Object.entries(view.filters).filter(([key]) => key !== name));
@@ -63,6 +65,11 @@ export function TableTools({ view, onChange, onAdd, onExport, onShowCurl, ...loa
         <Button kind="quiet" aria-label={t`Show as curl`} onPress={onShowCurl}>
           <SquareTerminal size={16} aria-hidden />
         </Button>
+        <ColumnsMenu
+          usual={columnNames}
+          layout={view.columns}
+          onChange={(columns) => onChange({ columns }, 'replaced')}
+        />
         <AsOf asOf={view.asOf} onChange={(asOf) => onChange({ asOf })} />
         <Button kind="quiet" aria-label={t`Load again`} onPress={loading.onReload}>
           <RotateCw size={16} aria-hidden />
