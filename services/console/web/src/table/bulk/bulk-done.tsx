@@ -2,6 +2,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useMutation } from '@tanstack/react-query';
 import { Undo2, X } from 'lucide-react';
+import { useEffect, useRef } from 'react';
 import type { Table } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
@@ -30,8 +31,13 @@ export function BulkDone({ table, written, onUndone, onClose }: BulkDoneProps) {
     onSuccess: (refused) => refused === undefined && onUndone(),
   });
   const isUndone = undo.isSuccess && undo.data === undefined;
+  const place = useRef<HTMLDivElement>(null);
+  // The button that had the focus is gone.
+  useEffect(() => {
+    if (isUndone) place.current?.focus();
+  }, [isUndone]);
   return (
-    <div className={styles.done}>
+    <div ref={place} tabIndex={-1} className={styles.done}>
       <div className={styles.doneHead}>
         <span role="status">
           {isUndone ? (
@@ -43,7 +49,7 @@ export function BulkDone({ table, written, onUndone, onClose }: BulkDoneProps) {
           )}
         </span>
         {!isUndone && (
-          <Button onPress={() => undo.mutate()} isDisabled={undo.isPending}>
+          <Button onPress={() => !undo.isPending && undo.mutate()}>
             <Undo2 size={16} aria-hidden />
             {undo.isPending ? <Trans>Taking back…</Trans> : <Trans>Undo</Trans>}
           </Button>
