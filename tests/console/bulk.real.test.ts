@@ -142,7 +142,7 @@ it('repeats an act whose answer was lost, and it is done once', async () => {
 });
 
 it('says that changes are proposed, and lets one save directly where that is allowed', async () => {
-  const { key } = await givenOrders();
+  const { id, key } = await givenOrders();
   await served.withPage(`/console/t/${key}`, async (page) => {
     await chooseMode(page, 'propose');
     await page.reload();
@@ -151,7 +151,17 @@ it('says that changes are proposed, and lets one save directly where that is all
     await page.getByRole('button', { name: 'Save directly from now on' }).click();
     await page.getByText('6 rows match').waitFor();
     await page.getByText('these are all rows of the table').waitFor();
+    await api.patch(`/table_definitions/${id}`, { table_definition: { row_changes: 'request' } });
+    await page.reload();
+    await openBulk(page, 'Delete');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Changes to this table are proposed').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Save directly from now on' }).count()).toBe(0);
   });
+  // What the dialog says is what the API would answer.
+  const body = { table_definition_id: id, all: true, dry_run: true };
+  const refusal = await api.send('POST', '/table_data/delete_where', body);
+  expect(refusal).toMatchObject({ status: 422, body: { problems: [{ code: 'proposals_only' }] } });
 });
 
 it('has no breach of WCAG, in the light or the dark, from 360 to 1440 pixels', async () => {
@@ -164,7 +174,6 @@ it('has no breach of WCAG, in the light or the dark, from 360 to 1440 pixels', a
         for (const width of [1440, 390, 360]) {
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
           await page.setViewportSize({ width, height: 860 });
-          await takePicture(page, `${what}-${colorScheme}-${width}`);
           for (const breach of await findBreaches(page)) breaches.push(`${what}, ${colorScheme}, ${width}: ${breach}`);
         }
       await page.setViewportSize({ width: 1440, height: 860 });
@@ -227,11 +236,6 @@ async function openBulk(page: Page, act: 'Change' | 'Delete'): Promise<void> {
 async function press(page: Page, key: string, times: number): Promise<void> {
   for (let time = 0; time < times; time++) await page.keyboard.press(key);
 }
-
-const takePicture = async (page: Page, name: string) => {
-  const folder = process.env.BULK_PICTURES;
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, animations: 'disabled' });
-};
 
 type Axe = { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
 

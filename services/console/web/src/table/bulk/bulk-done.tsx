@@ -32,7 +32,7 @@ export function BulkDone({ table, written, onUndone, onClose }: BulkDoneProps) {
   });
   const isUndone = undo.isSuccess && undo.data === undefined;
   const place = useRef<HTMLDivElement>(null);
-  // The button that had the focus is gone.
+  // The button that had the focus is removed.
   useEffect(() => {
     if (isUndone) place.current?.focus();
   }, [isUndone]);

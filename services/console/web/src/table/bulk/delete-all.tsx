@@ -1,4 +1,4 @@
-// Deletes all matches, after a check that starts by itself and names their number.
+// Deletes all matches, after an automatic check that names their number.
 import { Plural, Trans } from '@lingui/react/macro';
 import { useEffect, useEffectEvent } from 'react';
 import { Form } from '../../parts/form/form.tsx';
