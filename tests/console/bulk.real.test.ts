@@ -44,7 +44,7 @@ it('changes two columns of all matches by keyboard alone, after a check, and tak
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.getByText('5 rows changed').waitFor();
+    await page.getByText('5 rows changed', { exact: true }).waitFor();
     expect(await statesOf(id)).toEqual({ closed: 6 });
     await page.getByRole('button', { name: 'Undo' }).first().focus();
     await page.keyboard.press('Enter');
@@ -70,7 +70,7 @@ it('refuses when others have changed how many rows match, says so, and leads on'
       expect(await statesOf(id)).toEqual({ open: 6, closed: 1 });
       await page.getByRole('button', { name: 'Check again' }).click();
       await page.getByRole('button', { name: 'Change 6 rows' }).click();
-      await page.getByText('6 rows changed').waitFor();
+      await page.getByText('6 rows changed', { exact: true }).waitFor();
       expect(await statesOf(id)).toEqual({ closed: 7 });
       // A row that is changed since is named, and nothing is taken back.
       const { data } = await api.get(`/table_data?table_definition_id=${id}&q=code:eq:A-2`);
@@ -108,11 +108,11 @@ it('deletes all matches of a search, and Ctrl+Z brings them back', async () => {
     await page.getByText('2 rows will be deleted').waitFor();
     await page.getByText('search: “pick”').waitFor();
     await page.getByRole('button', { name: 'Delete 2 rows' }).click();
-    await page.getByText('2 rows deleted').waitFor();
+    await page.getByText('2 rows deleted', { exact: true }).waitFor();
     expect(await statesOf(id)).toEqual({ open: 3, closed: 1 });
     await page.keyboard.press('Control+z');
     await eventually(async () => expect(await statesOf(id)).toEqual({ open: 5, closed: 1 }));
-    await page.getByText('2 rows deleted').waitFor({ state: 'detached' });
+    await page.getByText('2 rows deleted', { exact: true }).waitFor({ state: 'detached' });
   });
 });
 
@@ -134,7 +134,7 @@ it('repeats an act whose answer was lost, and it is done once', async () => {
       await page.getByRole('alert').waitFor();
       await page.unrouteAll();
       await page.getByRole('button', { name: 'Change 5 rows' }).click();
-      await page.getByText('5 rows changed').waitFor();
+      await page.getByText('5 rows changed', { exact: true }).waitFor();
     },
     { faults: 'expected' },
   );
@@ -193,7 +193,7 @@ it('has no breach of WCAG, in the light or the dark, from 360 to 1440 pixels', a
     await page.getByRole('button', { name: 'Change 2 rows' }).waitFor();
     await look('checked');
     await page.getByRole('button', { name: 'Change 2 rows' }).click();
-    await page.getByText('2 rows changed').waitFor();
+    await page.getByText('2 rows changed', { exact: true }).waitFor();
     await look('done');
     await openBulk(page, 'Delete');
     await page.getByText('5 rows will be deleted').waitFor();
