@@ -28,6 +28,12 @@ export type EditedTable = EditState & {
   keepMine: (id: number) => void;
   /** They are saved elsewhere: in a change request. */
   settle: () => void;
+  /** The requests that undo takes back once no edit is left, the last one last. */
+  saves: readonly string[][];
+  /** Something else of this page has written rows: it is undone like a save. */
+  addSave: (requestId: string) => void;
+  /** It is taken back already. */
+  dropSave: (requestId: string) => void;
 };
 
 type Options = {
@@ -112,6 +118,9 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
       if (row) act({ type: 'change', make: (all) => rebase(all, row) });
     },
     settle: () => act({ type: 'answer', sent: edits, done: edits, records: new Map(), problems: new Map() }),
+    saves,
+    addSave: (requestId) => setSaves((before) => [...before, [requestId]]),
+    dropSave: (requestId) => setSaves((before) => before.filter((ids) => !ids.includes(requestId))),
   };
 }
 

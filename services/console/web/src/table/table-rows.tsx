@@ -13,6 +13,7 @@ import { gridTexts } from '../grid/grid-texts.ts';
 import type { RowQuery } from '../grid/row-source.ts';
 import { handFile } from '../imports/wizard/handed-file.ts';
 import { ErrorState } from '../parts/states.tsx';
+import { BulkChanges } from './bulk-changes.tsx';
 import { useChangedElsewhere } from './changed-elsewhere.tsx';
 import { NoRows } from './no-rows.tsx';
 import { RowPanel } from './row/row-panel.tsx';
@@ -40,7 +41,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
   const [rowCount, setRowCount] = useState<number>();
   const [failure, setFailure] = useState<unknown>();
   const [generation, setGeneration] = useState(0);
-  const [dialog, setDialog] = useState<'export' | 'curl'>();
+  const [dialog, setDialog] = useState<'export' | 'curl' | 'change' | 'delete'>();
   const [selected, setSelected] = useState<Row[]>([]);
   const [enteredRow, setEnteredRow] = useState<number>();
   const [cell, setCell] = useState<{ row: Row; column: string }>();
@@ -51,14 +52,21 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
   const query = useMemo<RowQuery>(() => ({ tableId, q, asOf, generation }), [tableId, q, asOf, generation]);
 
   const elsewhere = useChangedElsewhere(tableId);
+  const showWritten = (isMoved: boolean) => {
+    void queries.invalidateQueries({ queryKey: ['rows', tableId] });
+    if (!isMoved) return;
+    grid.current?.reload();
+    grid.current?.clearSelection();
+  };
   const onSaved = (saved: Saved | 'undone') => {
     elsewhere.wrote(saved === 'undone' ? 'any' : saved.done.size);
-    void queries.invalidateQueries({ queryKey: ['rows', tableId] });
     if (saved !== 'undone') grid.current?.write(writtenRows(saved));
     // New and deleted rows move all others.
-    const hasMoved = saved === 'undone' || [...saved.done.values()].some(({ kind }) => kind !== 'update');
-    if (hasMoved) grid.current?.reload();
-    if (hasMoved) grid.current?.clearSelection();
+    showWritten(saved === 'undone' || [...saved.done.values()].some(({ kind }) => kind !== 'update'));
+  };
+  const onBulkWritten = (rows: number) => {
+    elsewhere.wrote(rows);
+    showWritten(true);
   };
   const editing = useEditing({ table, userId, isPast: asOf !== undefined, onSaved });
   const { edited, look, canEdit } = editing;
@@ -111,7 +119,17 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
         onShowChanged={showChanged}
         onExport={() => setDialog('export')}
         onShowCurl={() => setDialog('curl')}
+        onBulk={setDialog}
         onAdd={canEdit && !isNarrow ? add : undefined}
+      />
+      <BulkChanges
+        opened={dialog === 'change' || dialog === 'delete' ? dialog : undefined}
+        table={table}
+        tables={tables}
+        view={view}
+        editing={editing}
+        onWritten={onBulkWritten}
+        onClose={() => setDialog(undefined)}
       />
       <div className={styles.body}>
         <section

@@ -1,8 +1,9 @@
 // Above the rows: the quick search, the filters in force, the instant, and loading again.
 import { Trans, useLingui } from '@lingui/react/macro';
-import { Download, Plus, RotateCw, SquareTerminal, X } from 'lucide-react';
+import { ChevronDown, Download, Plus, RotateCw, SquareTerminal, X } from 'lucide-react';
 import { useFilterWords } from '../address/filter-words.ts';
 import { Button } from '../parts/button.tsx';
+import { ChoiceMenu } from '../parts/choice-menu.tsx';
 import { RestingSearchBox } from '../parts/search-box.tsx';
 import { AsOf, PastStrip } from './as-of.tsx';
 import { ChangedElsewhereNote } from './changed-elsewhere.tsx';
@@ -21,9 +22,20 @@ type TableToolsProps = {
   onAdd?: (() => void) | undefined;
   onExport: () => void;
   onShowCurl: () => void;
+  /** Opens what is done to all matches. */
+  onBulk: (kind: 'change' | 'delete') => void;
 };
 
-export function TableTools({ view, columnNames, onChange, onAdd, onExport, onShowCurl, ...loading }: TableToolsProps) {
+export function TableTools({
+  view,
+  columnNames,
+  onChange,
+  onAdd,
+  onExport,
+  onShowCurl,
+  onBulk,
+  ...loading
+}: TableToolsProps) {
   const { t } = useLingui();
   const words = useFilterWords();
   const without = (name: string) => Object.fromEntries(Object.entries(view.filters).filter(([key]) => key !== name));
@@ -58,6 +70,17 @@ export function TableTools({ view, columnNames, onChange, onAdd, onExport, onSho
             <Trans>New row</Trans>
           </Button>
         )}
+        <ChoiceMenu
+          label={t`All matches`}
+          groups={[]}
+          actions={[
+            { id: 'change', name: t`Change all matches…`, onAct: () => onBulk('change') },
+            { id: 'delete', name: t`Delete all matches…`, onAct: () => onBulk('delete') },
+          ]}
+        >
+          <Trans>All matches</Trans>
+          <ChevronDown size={14} aria-hidden />
+        </ChoiceMenu>
         <Button kind="quiet" onPress={onExport}>
           <Download size={16} aria-hidden />
           <Trans>Export</Trans>

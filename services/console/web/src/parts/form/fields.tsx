@@ -53,14 +53,16 @@ type SelectFieldProps = {
   options: { id: string; name: string }[];
   defaultValue?: string | undefined;
   onChange?: (id: string) => void;
+  autoFocus?: boolean;
 };
 
 /** A choice of few; the browser's own list, which phones show in their way. */
-export function SelectField({ name, label, help, options, defaultValue, onChange }: SelectFieldProps) {
+export function SelectField({ name, label, help, options, defaultValue, onChange, ...props }: SelectFieldProps) {
   return (
     <label className={styles.field}>
       <span>{label}</span>
       <select
+        {...props}
         name={name}
         className={styles.input}
         defaultValue={defaultValue}

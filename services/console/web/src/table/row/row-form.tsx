@@ -2,13 +2,14 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useState } from 'react';
 import type { Column, Row, Table } from '../../api/queries.ts';
-import { isNumeric, plainText, validValues } from '../../cells/cell-text.ts';
-import { habitsOf, readTyped, type TypingHabits } from '../../cells/typed-values.ts';
+import { isNumeric, plainText } from '../../cells/cell-text.ts';
+import { habitsOf, type TypingHabits } from '../../cells/typed-values.ts';
 import { type CellChange, setCells, shownRow } from '../../edits/edits.ts';
 import type { Editing } from '../../edits/use-editing.ts';
 import { localeOf } from '../../language/language.ts';
-import { SelectField, TextField } from '../../parts/form/fields.tsx';
 import { Form } from '../../parts/form/form.tsx';
+import { plainLines, readField } from './field-value.ts';
+import { ValueField } from './value-field.tsx';
 
 type RowFormProps = { row: Row; table: Table; tables: Table[]; editing: Editing; onDone: () => void };
 
@@ -38,54 +39,16 @@ export function RowForm({ row, table, tables, editing, onDone }: RowFormProps) {
       onSubmit={submit}
     >
       {columns.map((column) => (
-        <Field
+        <ValueField
           key={column.id}
           column={column}
           value={typedText(shown[column.name], column, habits)}
           target={tables.find(({ table_definition_id: id }) => id === column.foreign_key_table_id)}
           problem={problems?.find((problem) => problem.column === column.name)?.message}
+          isRequired={column.is_required || column.is_primary_key}
         />
       ))}
     </Form>
-  );
-}
-
-type FieldProps = { column: Column; value: string; target: Table | undefined; problem: string | undefined };
-
-function Field({ column, value, target, problem }: FieldProps) {
-  const { t } = useLingui();
-  const { name, data_type, description, is_required, is_primary_key } = column;
-  const choices =
-    data_type === 'boolean'
-      ? [
-          { id: 'true', name: t`Yes` },
-          { id: 'false', name: t`No` },
-        ]
-      : validValues(column).map((id) => ({ id, name: id }));
-  const help = problem ?? description ?? (target && t`a key of ${target.name}`);
-  // A value that the list has no longer stays what it is until another is chosen.
-  const others = value === '' || choices.some(({ id }) => id === value) ? [] : [{ id: value, name: value }];
-  if (choices.length > 0)
-    return (
-      <SelectField
-        name={name}
-        label={name}
-        help={help}
-        options={[{ id: '', name: t`(no value)` }, ...choices, ...others]}
-        defaultValue={value}
-      />
-    );
-  return (
-    <TextField
-      name={name}
-      label={name}
-      help={help}
-      defaultValue={value}
-      isRequired={is_required || is_primary_key}
-      isLong={data_type === 'text' || data_type === 'json'}
-      isCode={is_primary_key || data_type === 'json' || target !== undefined}
-      {...(isNumeric(column) && { inputMode: 'decimal' as const })}
-    />
   );
 }
 
@@ -105,10 +68,8 @@ function readForm(
   habits: TypingHabits,
 ): CellChange[] {
   return columns.flatMap((column) => {
-    // Browsers send line breaks of forms as CR LF.
-    const text = typed[column.name]?.replaceAll('\r\n', '\n');
-    if (text === undefined || text === typedText(shown[column.name], column, habits)) return [];
-    const value = column.data_type === 'json' && text !== '' ? JSON.parse(text) : readTyped(text, column, habits);
-    return [{ row, column: column.name, value }];
+    const text = plainLines(typed[column.name] ?? '');
+    if (typed[column.name] === undefined || text === typedText(shown[column.name], column, habits)) return [];
+    return [{ row, column: column.name, value: readField(text, column, habits) }];
   });
 }

@@ -1,0 +1,70 @@
+// A write of all matches: first checked, then carried out for exactly as many rows as were seen.
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Table } from '../../api/queries.ts';
+import { type BulkWrite, carryOut, nameExamples, type Rehearsal, rehearse, type WriteNames } from './bulk-write.ts';
+import { findPresentCount, isAboutRows, problemsOf } from './problem-groups.ts';
+
+/** What was written: it is undone by the id of its request. */
+export type Written = { kind: 'changed' | 'deleted'; count: number; requestId: string };
+
+export type Checked = Rehearsal & { write: BulkWrite; names: ReadonlyMap<number, string> };
+
+type Options = {
+  table: Table;
+  onDone: (written: Written) => void;
+  /** The number of matches is another by now. */
+  onMoved: () => void;
+};
+
+export function useBulkWrite({ table, onDone, onMoved }: Options) {
+  const [checked, setChecked] = useState<Checked & { writeNames: WriteNames }>();
+  const [moved, setMoved] = useState<{ from: number; to: number }>();
+  const check = useMutation({
+    mutationFn: (write: BulkWrite) => rehearse(table, write),
+    onMutate: () => act.reset(),
+    onSuccess: (rehearsal, write) => {
+      setMoved(undefined);
+      const writeNames = { key: crypto.randomUUID(), requestId: crypto.randomUUID() };
+      setChecked({ ...rehearsal, write, writeNames });
+    },
+  });
+  const act = useMutation({
+    mutationFn: async () => {
+      if (!checked) throw new Error('Nothing is checked.');
+      const { write, matched, writeNames } = checked;
+      const count = await carryOut(table, write, matched, writeNames);
+      return { kind: write.set ? ('changed' as const) : ('deleted' as const), count, requestId: writeNames.requestId };
+    },
+    onSuccess: onDone,
+    onError: async (error) => {
+      const problems = problemsOf(error);
+      const present = findPresentCount(problems);
+      if (checked && present !== undefined) {
+        setMoved({ from: checked.matched, to: present });
+        setChecked(undefined);
+        onMoved();
+      } else if (checked && isAboutRows(problems))
+        setChecked({ ...checked, problems, names: await nameExamples(table, problems).catch(() => new Map()) });
+    },
+  });
+  const isListed = moved !== undefined || isAboutRows(problemsOf(act.error));
+  return {
+    checked,
+    moved,
+    isPending: check.isPending || act.isPending,
+    /** Why there was no answer, or another than one about rows. */
+    error: check.error ?? (isListed ? null : act.error),
+    check: (write: BulkWrite) => check.mutate(write),
+    act: () => act.mutate(),
+    /** What was checked is something else by now. */
+    drop: () => {
+      setChecked(undefined);
+      setMoved(undefined);
+      check.reset();
+      act.reset();
+    },
+  };
+}
+
+export type BulkWriting = ReturnType<typeof useBulkWrite>;
