@@ -1,7 +1,8 @@
 // Readers that follow changes miss nothing, whatever is killed: copies made of change feeds alone
-// equal their table, the stream of events has the log without a gap or a repetition, and webhooks bring each
-// event, another time only with the same id. Beside eight writers, with imports, deployments,
-// promotions and restorations. FOLLOW_SEED repeats a run; FOLLOW_RUNS: the number of runs (1).
+// equal their table, the stream of events has the log without a gap or a repetition, and webhooks
+// bring each event, another time only with the same id. Beside eight writers, with imports,
+// deployments, promotions and restorations. FOLLOW_SEED repeats a run; FOLLOW_RUNS: the number of
+// runs (1).
 import { ApiError } from '@almanac/api-client/api';
 import type { Client, Event, Row } from '@almanac/client';
 import { eventually } from '@almanac/testkit/eventually';
