@@ -60,7 +60,7 @@ it('refuses when others have changed how many rows match, says so, and leads on'
     `/console/t/${key}?filter=${open}`,
     async (page) => {
       await openBulk(page, 'Change');
-      await page.getByLabel('Column').selectOption('state');
+      await page.getByRole('combobox', { name: 'Column', exact: true }).selectOption('state');
       await page.getByRole('combobox', { name: 'state', exact: true }).selectOption('closed');
       await page.getByRole('button', { name: 'Check' }).click();
       await page.getByText('5 rows change').waitFor();
@@ -87,7 +87,7 @@ it('shows the rows of a rule that refuses, and the field of a value that is none
   const { id, key } = await givenOrders();
   await served.withPage(`/console/t/${key}?filter=${open}`, async (page) => {
     await openBulk(page, 'Change');
-    await page.getByLabel('Column').selectOption('code');
+    await page.getByRole('combobox', { name: 'Column', exact: true }).selectOption('code');
     await page.getByRole('textbox', { name: 'code' }).fill('A-6');
     await page.getByRole('button', { name: 'Check' }).click();
     await page.getByText('The key must be unique', { exact: false }).waitFor();
@@ -122,7 +122,7 @@ it('repeats an act whose answer was lost, and it is done once', async () => {
     `/console/t/${key}?filter=${open}`,
     async (page) => {
       await openBulk(page, 'Change');
-      await page.getByLabel('Column').selectOption('state');
+      await page.getByRole('combobox', { name: 'Column', exact: true }).selectOption('state');
       await page.getByRole('combobox', { name: 'state', exact: true }).selectOption('closed');
       await page.getByRole('button', { name: 'Check' }).click();
       await page.getByRole('button', { name: 'Change 5 rows' }).waitFor();
@@ -179,10 +179,10 @@ it('has no breach of WCAG, in the light or the dark, from 360 to 1440 pixels', a
       await page.setViewportSize({ width: 1440, height: 860 });
     };
     await openBulk(page, 'Change');
-    await page.getByLabel('Column').selectOption('note');
+    await page.getByRole('combobox', { name: 'Column', exact: true }).selectOption('note');
     await page.getByLabel('No value in note').check();
     await page.getByRole('button', { name: 'Another column' }).click();
-    await page.getByLabel('Column').nth(1).selectOption('code');
+    await page.getByRole('combobox', { name: 'Column', exact: true }).nth(1).selectOption('code');
     await page.getByRole('textbox', { name: 'code' }).fill('A-6');
     await look('entered');
     await page.getByRole('button', { name: 'Check' }).click();

@@ -118,6 +118,16 @@ describe('the folder store', () => {
     expect(await store.put(key, large(), { maxBytes: 1024 ** 3 })).toMatchObject({ size: 40 * 1024 ** 2 });
   });
 
+  it('fails with what its source fails with, so that a database that is away is no fault of ours', async () => {
+    const ended = Object.assign(new Error('terminating connection'), { code: '57P02', severity: 'FATAL' });
+    const source = async function* () {
+      yield Buffer.from('a');
+      throw ended;
+    };
+    await expect(store.put(newObjectKey(1, 'imports', 1), source(), { maxBytes: 10 })).rejects.toBe(ended);
+    expect(await readdir(join(folder, 'unfinished'))).toEqual([]);
+  });
+
   it('sweeps what a killed process left behind', async () => {
     await writeFile(join(folder, 'unfinished', 'left'), 'x');
     expect(await store.sweep(3600)).toBe(0);

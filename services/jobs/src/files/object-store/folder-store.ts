@@ -5,7 +5,6 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { toServiceError } from '@almanac/service-kit/errors';
 import { signFileUrl } from './file-urls.ts';
 import {
   limitBytes,
@@ -35,7 +34,8 @@ const toStoredObject = ({ size, ino, mtimeNs }: Stats): StoredObject => ({
 
 const isMissing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException)?.code ?? '');
 const isDiskFault = (error: unknown) => typeof (error as NodeJS.ErrnoException)?.errno === 'number';
-const asStoreError = (error: unknown) => (isDiskFault(error) ? storeUnavailable(error) : toServiceError(error));
+// Other errors are those of the source, such as a database that is away, and stay as they are.
+const asStoreError = (error: unknown) => (isDiskFault(error) ? storeUnavailable(error) : error);
 
 /** A store in a folder of this machine (or a shared volume). */
 export function createFolderStore({ folder, publicUrl, secret }: FolderStoreOptions): FolderStore {
