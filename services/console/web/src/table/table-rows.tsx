@@ -16,7 +16,6 @@ import { ErrorState } from '../parts/states.tsx';
 import { BulkChanges } from './bulk-changes.tsx';
 import { useChangedElsewhere } from './changed-elsewhere.tsx';
 import { NoRows } from './no-rows.tsx';
-import { RowPanel } from './row/row-panel.tsx';
 import { useBringBack } from './row/use-bring-back.ts';
 import { RowCards } from './row-cards.tsx';
 import styles from './table.module.css';
@@ -27,6 +26,7 @@ import { useIsNarrow } from './use-is-narrow.ts';
 import { useView } from './use-view.ts';
 import { ViewBar } from './views/view-bar.tsx';
 
+const RowPanel = lazy(async () => ({ default: (await import('./row/row-panel.tsx')).RowPanel }));
 const ExportDialog = lazy(async () => ({ default: (await import('../exports/export-dialog.tsx')).ExportDialog }));
 const CurlDialog = lazy(async () => ({ default: (await import('./curl/curl-dialog.tsx')).CurlDialog }));
 
@@ -196,15 +196,17 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
           )}
         </section>
         {view.row !== undefined && (
-          <RowPanel
-            table={table}
-            tables={tables}
-            id={view.row}
-            asOf={asOf}
-            editing={editing}
-            bringBack={bringBack}
-            onClose={() => openRow(undefined)}
-          />
+          <Suspense>
+            <RowPanel
+              table={table}
+              tables={tables}
+              id={view.row}
+              asOf={asOf}
+              editing={editing}
+              bringBack={bringBack}
+              onClose={() => openRow(undefined)}
+            />
+          </Suspense>
         )}
       </div>
       <Suspense>

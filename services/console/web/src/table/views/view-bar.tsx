@@ -10,6 +10,7 @@ import { Button } from '../../parts/button.tsx';
 import type { OpenView } from '../use-view.ts';
 import { differenceTo, isDifferent, noDifference } from './state/difference.ts';
 import { useSaveView } from './use-save-view.ts';
+import { ViewNotes } from './view-notes.tsx';
 import type { ViewDetails } from './view-queries.ts';
 import { rightsTo, type ViewRights } from './view-rights.ts';
 import { ViewTabs } from './view-tabs.tsx';
@@ -17,7 +18,6 @@ import { useViewRefusal } from './view-words.ts';
 import styles from './views.module.css';
 
 const ViewMenu = lazy(async () => ({ default: (await import('./view-menu.tsx')).ViewMenu }));
-const ViewNotes = lazy(async () => ({ default: (await import('./view-notes.tsx')).ViewNotes }));
 const NewViewDialog = lazy(async () => ({ default: (await import('./view-dialogs.tsx')).NewViewDialog }));
 
 type ViewBarProps = { table: Table; userId: number; open: Pick<OpenView, 'members' | 'chosen'> };
@@ -35,7 +35,6 @@ export function ViewBar({ table, userId, open: { members, chosen } }: ViewBarPro
   const { view, views, isMissing } = chosen;
   const isChanged = chosen.isSettled && isDifferent(differenceTo(chosen.saved, members));
   const refusal = isMissing || !save.error ? [] : explainError(save.error).lines;
-  const hasNotes = isMissing || chosen.missingColumns.length > 0 || chosen.error !== null || refusal.length > 0;
   const rights = view && rightsTo(view, { userId, isDeveloper: access?.can?.includes('update') ?? false });
   const isListed = !view || isMissing || views.some(({ id }) => id === view.id);
   return (
@@ -83,8 +82,8 @@ export function ViewBar({ table, userId, open: { members, chosen } }: ViewBarPro
           {save.isSuccess && !isChanged && save.data.id === view?.id && <Trans>View saved</Trans>}
         </span>
       </div>
+      <ViewNotes chosen={chosen} refusal={refusal} />
       <Suspense>
-        {hasNotes && <ViewNotes chosen={chosen} refusal={refusal} />}
         {isNew && <NewViewDialog tableId={tableId} shown={members} onClose={() => setIsNew(false)} />}
       </Suspense>
     </>
