@@ -32,8 +32,15 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
+          // Many small files compress worse than one: what most pages share is together.
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
+            {
+              name: 'aria',
+              test: /node_modules\/(@react-aria|@react-stately|react-aria|react-stately|react-aria-components|@internationalized)\//,
+              minShareCount: 6,
+            },
+            { name: 'shared', test: /web\/src\/(?!language)|lucide-react/, minShareCount: 12 },
             { name: 'grid', test: /node_modules\/ag-(grid|charts|stack)-/ },
           ],
         },
