@@ -29,6 +29,8 @@ export type ServedConsole = {
   account: Awaited<ReturnType<typeof givenAccount>>;
   /** Opens a page, and fails when the browser reports errors, unless they are expected. */
   withPage: WithPage;
+  /** The same at the gateway, where people get it: they have to log in. */
+  withPageAtGateway: WithPage;
   /** The console that the holder of another token has open. */
   openTo: (token: string) => Promise<WithPage>;
   stop: () => Promise<void>;
@@ -56,6 +58,7 @@ export async function serveConsole(): Promise<ServedConsole> {
   return {
     account,
     withPage: await openTo(token),
+    withPageAtGateway: (path, work, options = {}) => withPage(browser, `${system.baseUrl}${path}`, work, options),
     openTo,
     async stop() {
       await browser.close();

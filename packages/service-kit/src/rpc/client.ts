@@ -226,12 +226,3 @@ function fromStatus(service: string, error: grpc.ServiceError): ServiceError {
     cause: error,
   });
 }
-
-/** True when the other service is of a release without this call. */
-export function isUnimplemented(error: unknown): boolean {
-  return (
-    error instanceof ServiceError &&
-    error.kind === 'unavailable' &&
-    (error.cause as Partial<grpc.ServiceError> | undefined)?.code === grpc.status.UNIMPLEMENTED
-  );
-}

@@ -39,6 +39,19 @@ export function placeOf(value: unknown): ColumnPlace | undefined {
   };
 }
 
+/** The places of all these columns; those that the layout doesn't name come last. */
+export function completed(layout: ColumnLayout, names: readonly string[]): ColumnLayout {
+  const named = layout.filter(({ column }) => names.includes(column));
+  const others = names.filter((name) => !named.some(({ column }) => column === name));
+  return [...named, ...others.map((column) => ({ column }))];
+}
+
+/** These places, or nothing when each column is where and as it usually is. */
+export function unlessUsual(places: ColumnLayout, names: readonly string[]): ColumnLayout {
+  const isUsual = places.every((place, at) => place.column === names[at] && Object.keys(place).length === 1);
+  return isUsual ? [] : places;
+}
+
 /** Without the places of columns that came before. */
 export function distinct(places: readonly ColumnPlace[]): ColumnLayout {
   return places.filter(({ column }, at) => places.findIndex((place) => place.column === column) === at);

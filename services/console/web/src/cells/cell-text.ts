@@ -46,6 +46,13 @@ export function plainText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
+/** What a row is called: the values of its primary key. */
+export const keyText = (row: Readonly<Record<string, unknown>>, columns: readonly Column[]): string =>
+  columns
+    .filter(({ is_primary_key }) => is_primary_key)
+    .map(({ name }) => plainText(row[name]))
+    .join(' · ');
+
 function isIdentifier(column: Column): boolean {
   return column.is_primary_key || column.foreign_key_table_id !== null;
 }

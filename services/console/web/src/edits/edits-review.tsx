@@ -2,7 +2,7 @@
 
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import type { Table } from '../api/queries.ts';
-import { type CellFormats, plainText, valueText } from '../cells/cell-text.ts';
+import { type CellFormats, keyText, valueText } from '../cells/cell-text.ts';
 import { Button } from '../parts/button.tsx';
 import { ChangeSign } from '../parts/change-sign.tsx';
 import { ModalDialog } from '../parts/modal-dialog.tsx';
@@ -40,10 +40,7 @@ function ReviewedRow({ edit, table, edited, formats }: ReviewedRowProps) {
   const { id, kind, before, values } = edit;
   const names = { create: t`new`, update: t`changed`, delete: t`to be deleted` };
   const columns = table.column_definitions;
-  const key = columns
-    .filter(({ is_primary_key }) => is_primary_key)
-    .map(({ name }) => plainText((before ?? values)[name]))
-    .join(' · ');
+  const key = keyText(before ?? values, columns);
   const text = (name: string, value: unknown) => {
     const column = columns.find((one) => one.name === name);
     return (column && valueText(value, column, formats)) || '∅';

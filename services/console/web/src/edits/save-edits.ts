@@ -1,5 +1,6 @@
 // Sends edits to the server: as changes of the rows themselves, or as a change request.
-import { AlmanacError, client, type Schemas } from '../api/client.ts';
+import { client, type Schemas } from '../api/client.ts';
+import { problemsOf } from '../api/explain-error.ts';
 import type { Row } from '../api/queries.ts';
 import type { EditProblem } from './edit-history.ts';
 import type { Edits, RowEdit } from './edits.ts';
@@ -87,10 +88,14 @@ function operationOf({ kind, id, before, values }: RowEdit): Operation {
   return { operation: 'update', id, version, record: values };
 }
 
+/** Takes back what a request wrote in the table. */
+export async function takeBack(table_definition_id: number, request_id: string): Promise<void> {
+  await client.post('/table_data/undo', { body: { table_definition_id, request_id } });
+}
+
 // Problems name their operation; those that don't are about the whole.
 function readRefusal(error: unknown, part: readonly RowEdit[], saved: Saved): void {
-  const problems = error instanceof AlmanacError ? error.problems : [];
-  for (const { operation, code, column, message, current } of problems) {
+  for (const { operation, code, column, message, current } of problemsOf(error)) {
     const edit = operation === undefined ? undefined : part[operation];
     if (!edit) continue;
     addProblem(saved.problems, edit.id, { column, message, isConflict: code === 'version_conflict' });

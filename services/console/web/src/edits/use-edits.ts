@@ -1,12 +1,11 @@
 // The edits of the open table: made, undone, kept in the browser, and saved.
 import { useEffect, useEffectEvent, useReducer, useState } from 'react';
-import { client } from '../api/client.ts';
 import type { Row, Table } from '../api/queries.ts';
 import { actOnEdits, type EditState, initialEdits, type MakeEdits } from './edit-history.ts';
 import type { EditMode } from './edit-mode.ts';
 import { type Edits, noEdits, rebase } from './edits.ts';
 import { keepEdits, readKeptEdits } from './kept-edits.ts';
-import { type Saved, saveRows } from './save-edits.ts';
+import { type Saved, saveRows, takeBack } from './save-edits.ts';
 
 export type EditedTable = EditState & {
   /** Whether the edits are those of an earlier visit, which the person has not looked at yet. */
@@ -88,8 +87,7 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
     setIsSaving(true);
     setFailure(undefined);
     try {
-      for (const request_id of saves.at(-1)?.toReversed() ?? [])
-        await client.post('/table_data/undo', { body: { table_definition_id: tableId, request_id } });
+      for (const requestId of saves.at(-1)?.toReversed() ?? []) await takeBack(tableId, requestId);
       setSaves((before) => before.slice(0, -1));
       onSaved('undone');
     } catch (error) {

@@ -1,12 +1,12 @@
 // The layout of columns beside the state that the grid has of them.
 import type { ColDef, ColumnState, GridApi } from 'ag-grid-community';
-import type { ColumnLayout, ColumnPlace } from '../address/column-layout.ts';
+import { type ColumnLayout, type ColumnPlace, completed, unlessUsual } from '../address/column-layout.ts';
 
 type Usual = Pick<ColDef, 'colId' | 'width' | 'pinned'>;
 
 /** The layout in the state of a grid; empty when its columns are as usual. */
 export function layoutOf(states: readonly ColumnState[], usual: readonly Usual[]): ColumnLayout {
-  const usualOf = new Map(usual.map((column) => [column.colId, column]));
+  const usualOf = new Map(usual.map((column) => [column.colId ?? '', column]));
   const places = states.flatMap(({ colId, width, hide, pinned }): ColumnPlace[] => {
     const column = usualOf.get(colId);
     if (!column) return [];
@@ -20,16 +20,13 @@ export function layoutOf(states: readonly ColumnState[], usual: readonly Usual[]
       },
     ];
   });
-  const isUsual = places.every((place, at) => place.column === usual[at]?.colId && Object.keys(place).length === 1);
-  return isUsual ? [] : places;
+  return unlessUsual(places, [...usualOf.keys()]);
 }
 
 /** The state of the grid's columns with a layout; columns that it doesn't name come last. */
 export function statesOf(layout: ColumnLayout, usual: readonly Usual[]): ColumnState[] {
   const usualOf = new Map(usual.map((column) => [column.colId ?? '', column]));
-  const named = layout.filter(({ column }) => usualOf.has(column));
-  const others = [...usualOf.keys()].filter((name) => !named.some(({ column }) => column === name));
-  return [...named, ...others.map((column): ColumnPlace => ({ column }))].map(({ column, width, hidden, pinned }) => {
+  return completed(layout, [...usualOf.keys()]).map(({ column, width, hidden, pinned }) => {
     const side = pinned ?? sideOf(usualOf.get(column)?.pinned);
     return {
       colId: column,

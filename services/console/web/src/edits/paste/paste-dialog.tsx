@@ -1,7 +1,7 @@
 // What a paste would change, before it does.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import type { Table } from '../../api/queries.ts';
-import { type CellFormats, plainText, valueText } from '../../cells/cell-text.ts';
+import { type CellFormats, keyText, valueText } from '../../cells/cell-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { ModalDialog } from '../../parts/modal-dialog.tsx';
 import styles from '../edits.module.css';
@@ -75,20 +75,19 @@ export function PasteDialog({ table, planned, formats, onApply, onClose }: Paste
 
 function Samples({ table, planned: { plan }, formats }: Pick<PasteDialogProps, 'table' | 'planned' | 'formats'>) {
   const columns = table.column_definitions;
-  const keys = columns.filter(({ is_primary_key }) => is_primary_key);
   const text = (name: string, value: unknown) => {
     const column = columns.find((one) => one.name === name);
     return (column && valueText(value, column, formats)) || '∅';
   };
   const lines = [
     ...plan.changes.slice(0, sampleSize).map(({ row, column, value }) => ({
-      key: keys.map(({ name }) => plainText(row[name])).join(' · '),
+      key: keyText(row, columns),
       column,
       before: text(column, row[column]),
       after: text(column, value),
     })),
     ...plan.created.slice(0, sampleSize).map((values, place) => ({
-      key: keys.map(({ name }) => plainText(values[name])).join(' · ') || `+ ${place + 1}`,
+      key: keyText(values, columns) || `+ ${place + 1}`,
       column: '+',
       before: '',
       after: Object.entries(values)

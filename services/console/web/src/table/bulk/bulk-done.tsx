@@ -3,12 +3,14 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useMutation } from '@tanstack/react-query';
 import { Undo2, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
+import { problemsOf } from '../../api/explain-error.ts';
 import type { Table } from '../../api/queries.ts';
+import { takeBack } from '../../edits/save-edits.ts';
 import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
 import styles from './bulk.module.css';
-import { nameExamples, takeBack } from './bulk-write.ts';
-import { isAboutRows, problemsOf } from './problem-groups.ts';
+import { nameExamples } from './bulk-write.ts';
+import { isAboutRows } from './problem-groups.ts';
 import { ProblemList } from './problem-list.tsx';
 import type { Written } from './use-bulk-write.ts';
 
@@ -20,7 +22,7 @@ export function BulkDone({ table, written, onUndone, onClose }: BulkDoneProps) {
   const undo = useMutation({
     mutationFn: async () => {
       try {
-        await takeBack(table, requestId);
+        await takeBack(table.table_definition_id, requestId);
         return undefined;
       } catch (error) {
         const problems = problemsOf(error);

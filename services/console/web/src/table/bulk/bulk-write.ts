@@ -1,8 +1,8 @@
 // The calls of the API that change or delete all matches, and take that back.
 import { client } from '../../api/client.ts';
-import type { Column, Row, Table } from '../../api/queries.ts';
-import { plainText } from '../../cells/cell-text.ts';
-import { groupProblems, type Problem } from './problem-groups.ts';
+import type { Row, Table } from '../../api/queries.ts';
+import { keyText } from '../../cells/cell-text.ts';
+import { groupProblems, type Problem, shownRows } from './problem-groups.ts';
 import type { Selection } from './selection.ts';
 
 /** Without `set` the rows are deleted. */
@@ -19,8 +19,6 @@ export type Rehearsal = {
 
 /** The names of one write, the same when it is repeated. */
 export type WriteNames = { key: string; requestId: string };
-
-const shownExamples = 5;
 
 /** What a write would do; nothing is changed. */
 export async function rehearse(table: Table, write: BulkWrite): Promise<Rehearsal> {
@@ -57,24 +55,16 @@ function post(
     : client.post('/table_data/delete_where', { body, headers });
 }
 
-/** Takes back what a request wrote in the table. */
-export async function takeBack({ table_definition_id }: Table, requestId: string): Promise<void> {
-  await client.post('/table_data/undo', { body: { table_definition_id, request_id: requestId } });
-}
-
 /** The first rows of each rule by their keys; a row that is not live any more has none. */
 export async function nameExamples(table: Table, problems: readonly Problem[]): Promise<Map<number, string>> {
   const ids = exampleRows(problems);
   if (ids.length === 0) return new Map();
   const query = { table_definition_id: table.table_definition_id, q: [`svc_sk:in:${ids.join('|')}`], per_page: 100 };
   const { data } = await client.get('/table_data', { params: { query } });
-  const keys = table.column_definitions.filter(({ is_primary_key }) => is_primary_key);
-  return new Map((data as Row[]).map((row) => [row.svc_sk, keyText(row, keys)]));
+  return new Map((data as Row[]).map((row) => [row.svc_sk, keyText(row, table.column_definitions)]));
 }
 
 function exampleRows(problems: readonly Problem[]): number[] {
-  const rows = groupProblems(problems).groups.flatMap((group) => group.rows.slice(0, shownExamples));
+  const rows = groupProblems(problems).groups.flatMap((group) => group.rows.slice(0, shownRows));
   return [...new Set(rows)].slice(0, 100);
 }
-
-const keyText = (row: Row, keys: readonly Column[]) => keys.map(({ name }) => plainText(row[name])).join(' · ');

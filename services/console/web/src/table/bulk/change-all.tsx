@@ -5,6 +5,7 @@ import type { Table } from '../../api/queries.ts';
 import { habitsOf } from '../../cells/typed-values.ts';
 import { localeOf } from '../../language/language.ts';
 import { Form } from '../../parts/form/form.tsx';
+import pageStyles from '../../parts/page.module.css';
 import styles from './bulk.module.css';
 import { type ChosenColumn, ChosenValues } from './chosen-values.tsx';
 import { type NewValues, readNewValues } from './new-values.ts';
@@ -27,8 +28,7 @@ export function ChangeAll({ table, tables, matches, onMoved, onDone, onClose }: 
   const [chosen, setChosen] = useState<ChosenColumn[]>([{ line: 0, column: undefined }]);
   const [refusal, setRefusal] = useState<object>();
   const writing = useBulkWrite({ table, onDone, onMoved });
-  const { checked } = writing;
-  const isReady = checked !== undefined && checked.changing > 0 && checked.problems.length === 0;
+  const { checked, isReady } = writing;
   const explain = ({ missing, malformed }: NewValues) => [
     ...missing.map((field) => ({ field, message: t`Enter a value for ${field}, or tick that it has none.` })),
     ...malformed.map((field) => ({ field, message: t`${field} is not JSON. Texts in it stand in double quotes.` })),
@@ -51,7 +51,7 @@ export function ChangeAll({ table, tables, matches, onMoved, onDone, onClose }: 
       error={refusal ?? writing.error}
       isPending={writing.isPending || !matches || matches.obstacle !== undefined}
       submit={
-        isReady ? (
+        isReady && checked ? (
           <Plural value={checked.changing} one="Change # row" other="Change # rows" />
         ) : checked || writing.moved ? (
           <Trans>Check again</Trans>
@@ -64,7 +64,7 @@ export function ChangeAll({ table, tables, matches, onMoved, onDone, onClose }: 
     >
       <SignedOut error={writing.error} />
       <fieldset className={styles.values} onChange={changed}>
-        <legend className={styles.hidden}>
+        <legend className={pageStyles.hidden}>
           <Trans>New values</Trans>
         </legend>
         <ChosenValues

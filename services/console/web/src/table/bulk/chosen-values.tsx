@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { Column, Table } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, SelectField } from '../../parts/form/fields.tsx';
+import pageStyles from '../../parts/page.module.css';
 import { ValueField } from '../row/value-field.tsx';
 import styles from './bulk.module.css';
 import { emptyName } from './new-values.ts';
@@ -66,7 +67,7 @@ function ChosenValue({ line, column, columns, target, onColumn, onRemove }: Chos
   const mayBeEmpty = column && !column.is_required && !column.is_primary_key;
   return (
     <fieldset className={styles.line}>
-      <legend className={styles.hidden}>{column?.name ?? t`Another column`}</legend>
+      <legend className={pageStyles.hidden}>{column?.name ?? t`Another column`}</legend>
       <div className={styles.column}>
         <SelectField
           name={`column ${line}`}

@@ -9,8 +9,7 @@ import { useBulkWrite } from './use-bulk-write.ts';
 
 export function DeleteAll({ table, matches, onMoved, onDone, onClose }: Omit<BulkFormProps, 'tables'>) {
   const writing = useBulkWrite({ table, onDone, onMoved });
-  const { checked } = writing;
-  const isReady = checked !== undefined && checked.changing > 0 && checked.problems.length === 0;
+  const { checked, isReady } = writing;
   const isPossible = matches !== undefined && matches.obstacle === undefined;
   const check = () => matches && writing.check({ selection: matches.selection });
   const begin = useEffectEvent(check);
@@ -22,7 +21,7 @@ export function DeleteAll({ table, matches, onMoved, onDone, onClose }: Omit<Bul
       error={writing.error}
       isPending={writing.isPending || !isPossible}
       submit={
-        isReady ? (
+        isReady && checked ? (
           <Plural value={checked.changing} one="Delete # row" other="Delete # rows" />
         ) : writing.isPending ? (
           <Trans>Checking…</Trans>

@@ -20,6 +20,9 @@ export type ProblemGroups = {
   unlisted: number;
 };
 
+/** Of each group so many rows are named. */
+export const shownRows = 5;
+
 /** Their messages name another row, a count or a version, so they differ from row to row. */
 const namedByRow = new Set(['taken', 'still_referenced', 'version_conflict']);
 
@@ -47,12 +50,6 @@ export function groupProblems(problems: readonly Problem[]): ProblemGroups {
 export function findPresentCount(problems: readonly Problem[]): number | undefined {
   const count = problems.find(({ code }) => code === 'not_reviewed')?.params?.count;
   return typeof count === 'number' ? count : undefined;
-}
-
-/** The problems of a refusal; of any other error there are none. */
-export function problemsOf(error: unknown): Problem[] {
-  const { problems } = (typeof error === 'object' && error !== null ? error : {}) as { problems?: unknown };
-  return Array.isArray(problems) ? (problems as Problem[]) : [];
 }
 
 /** Whether the write was refused for its rows: then they are listed, by rule. */

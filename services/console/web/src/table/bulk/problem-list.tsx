@@ -1,10 +1,8 @@
 import { Plural, Trans } from '@lingui/react/macro';
 import styles from './bulk.module.css';
-import { groupProblems, type Problem, type ProblemGroup } from './problem-groups.ts';
+import { groupProblems, type Problem, type ProblemGroup, shownRows } from './problem-groups.ts';
 
 type ProblemListProps = { problems: readonly Problem[]; names: ReadonlyMap<number, string> };
-
-const shownRows = 5;
 
 /** The rules that refuse a write, each with the number of its rows and some of them. */
 export function ProblemList({ problems, names }: ProblemListProps) {

@@ -1,14 +1,13 @@
 // A write of all matches: first checked, then carried out for exactly as many rows as were seen.
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { problemsOf } from '../../api/explain-error.ts';
 import type { Table } from '../../api/queries.ts';
 import { type BulkWrite, carryOut, nameExamples, type Rehearsal, rehearse, type WriteNames } from './bulk-write.ts';
-import { findPresentCount, isAboutRows, problemsOf } from './problem-groups.ts';
+import { findPresentCount, isAboutRows } from './problem-groups.ts';
 
 /** What was written: it is undone by the id of its request. */
 export type Written = { kind: 'changed' | 'deleted'; count: number; requestId: string };
-
-export type Checked = Rehearsal & { write: BulkWrite; names: ReadonlyMap<number, string> };
 
 type Options = {
   table: Table;
@@ -18,7 +17,7 @@ type Options = {
 };
 
 export function useBulkWrite({ table, onDone, onMoved }: Options) {
-  const [checked, setChecked] = useState<Checked & { writeNames: WriteNames }>();
+  const [checked, setChecked] = useState<Rehearsal & { write: BulkWrite; writeNames: WriteNames }>();
   const [moved, setMoved] = useState<{ from: number; to: number }>();
   const check = useMutation({
     mutationFn: (write: BulkWrite) => rehearse(table, write),
@@ -52,6 +51,8 @@ export function useBulkWrite({ table, onDone, onMoved }: Options) {
   return {
     checked,
     moved,
+    /** The check has found something to write, and nothing that refuses it. */
+    isReady: checked !== undefined && checked.changing > 0 && checked.problems.length === 0,
     isPending: check.isPending || act.isPending,
     /** Why there was no answer, or another than one about rows. */
     error: check.error ?? (isListed ? null : act.error),

@@ -68,8 +68,9 @@ function readForm(
   habits: TypingHabits,
 ): CellChange[] {
   return columns.flatMap((column) => {
-    const text = plainLines(typed[column.name] ?? '');
-    if (typed[column.name] === undefined || text === typedText(shown[column.name], column, habits)) return [];
+    const entered = typed[column.name];
+    const text = entered && plainLines(entered);
+    if (text === undefined || text === typedText(shown[column.name], column, habits)) return [];
     return [{ row, column: column.name, value: readField(text, column, habits) }];
   });
 }

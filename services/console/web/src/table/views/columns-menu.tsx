@@ -3,7 +3,7 @@ import { useLingui } from '@lingui/react/macro';
 import { Check, Columns3, RotateCcw } from 'lucide-react';
 import { Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
-import type { ColumnLayout } from '../../address/column-layout.ts';
+import { type ColumnLayout, completed, unlessUsual } from '../../address/column-layout.ts';
 import { Button } from '../../parts/button.tsx';
 import menu from '../../parts/menu.module.css';
 import styles from './views.module.css';
@@ -17,15 +17,13 @@ type ColumnsMenuProps = {
 
 export function ColumnsMenu({ usual, layout, onChange }: ColumnsMenuProps) {
   const { t } = useLingui();
-  const others = usual.filter((name) => !layout.some(({ column }) => column === name));
-  const places: ColumnLayout = [...layout, ...others.map((column) => ({ column }))];
+  const places = completed(layout, usual);
   const shown = places.filter(({ hidden }) => !hidden).map(({ column }) => column);
   const show = (names: ReadonlySet<unknown>) => {
     const next = places.map(({ hidden, ...place }) =>
       names.has(place.column) ? place : { ...place, hidden: true as const },
     );
-    const isUsual = next.every((place, at) => place.column === usual[at] && Object.keys(place).length === 1);
-    onChange(isUsual ? [] : next);
+    onChange(unlessUsual(next, usual));
   };
   return (
     <MenuTrigger>

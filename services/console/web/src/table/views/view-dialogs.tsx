@@ -11,7 +11,7 @@ import { FormDialog } from '../../parts/form/form-dialog.tsx';
 import { noDifference } from './state/difference.ts';
 import { stateOf } from './state/view-state.ts';
 import { type View, type ViewDetails, viewQuery } from './view-queries.ts';
-import { useSharingWords } from './view-words.ts';
+import { useSharingChoices } from './view-words.ts';
 
 type Values = Record<string, string>;
 
@@ -21,8 +21,7 @@ export function NewViewDialog({ tableId, shown, onClose }: NewViewDialogProps) {
   const { t } = useLingui();
   const queries = useQueryClient();
   const navigate = useNavigate({ from: '/t/$key' });
-  const words = useSharingWords();
-  const options = (['private', 'shared', 'locked'] as const).map((id) => ({ id, name: words[id] }));
+  const options = useSharingChoices();
   const create = useAct(
     ({ name = '', sharing }: Values) =>
       client.post('/views', {

@@ -8,7 +8,7 @@ import { ChoiceMenu, type MenuAction } from '../../parts/choice-menu.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
 import type { View, ViewDetails } from './view-queries.ts';
 import type { ViewRights } from './view-rights.ts';
-import { useSharingWords, useViewRefusal } from './view-words.ts';
+import { useSharingChoices, useViewRefusal } from './view-words.ts';
 
 const RenameViewDialog = lazy(async () => ({ default: (await import('./view-dialogs.tsx')).RenameViewDialog }));
 const DeleteViewDialog = lazy(async () => ({ default: (await import('./view-dialogs.tsx')).DeleteViewDialog }));
@@ -17,7 +17,7 @@ type ViewMenuProps = { view: ViewDetails; rights: ViewRights; userId: number };
 
 export function ViewMenu({ view, rights, userId }: ViewMenuProps) {
   const { t } = useLingui();
-  const words = useSharingWords();
+  const choices = useSharingChoices();
   const refusal = useViewRefusal(view, rights, userId);
   const [opened, setOpened] = useState<'rename' | 'delete'>();
   const close = () => setOpened(undefined);
@@ -44,7 +44,7 @@ export function ViewMenu({ view, rights, userId }: ViewMenuProps) {
   const sharing = {
     id: 'sharing',
     title: t`Who sees it`,
-    choices: (['private', 'shared', 'locked'] as const).map((id) => ({ id, name: words[id] })),
+    choices,
     chosen: view.sharing,
     onChoose: (id: string) => change.mutate({ sharing: id as View['sharing'] }),
   };

@@ -4,16 +4,14 @@ import { peopleQuery } from '../../api/queries.ts';
 import type { View } from './view-queries.ts';
 import type { ViewRights } from './view-rights.ts';
 
-type Sharing = View['sharing'];
-
-/** Who sees a view, and who changes it. */
-export function useSharingWords(): Record<Sharing, string> {
+/** Who may see a view and change it, to choose from. */
+export function useSharingChoices(): { id: View['sharing']; name: string }[] {
   const { t } = useLingui();
-  return {
-    private: t`Only me`,
-    shared: t`All who see the table`,
-    locked: t`All, and only I change it`,
-  };
+  return [
+    { id: 'private', name: t`Only me` },
+    { id: 'shared', name: t`All who see the table` },
+    { id: 'locked', name: t`All, and only I change it` },
+  ];
 }
 
 /** What a person may not do with a view, and who may; undefined when they may do all. */
