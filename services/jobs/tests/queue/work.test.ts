@@ -56,7 +56,7 @@ const jobOf = (kind: string, subjectId: number) =>
 describe('work', () => {
   it('starts with all tables of the import, even if some are added concurrently', async () => {
     const { id, import_tables } = await givenImport(jobs, { countries: file('T1') });
-    const [first] = await jobs.context.prisma.import_table.findMany({ where: { import_id: id } });
+    const [first] = await jobs.context.prisma.import_table.findMany({ where: { import_id: id }, orderBy: { id: 'asc' } });
     let added = 0;
     beforeStat = async (key) => {
       if (key !== first?.object_key || added === 8) return;
@@ -310,7 +310,7 @@ describe('sweeping', () => {
     const { id, import_tables } = await givenImport(jobs, { countries: file('O1'), regions: undefined });
     const path = `/api/v1/imports/${id}/tables/${import_tables[1].id}/file`;
     expect((await jobs.send('PUT', path, file('O2'))).status).toBe(200);
-    const tables = await prisma.import_table.findMany({ where: { import_id: id } });
+    const tables = await prisma.import_table.findMany({ where: { import_id: id }, orderBy: { id: 'asc' } });
     const sweepLate = async () => {
       await prisma.stored_object.updateMany({ data: { expires_at: new Date(0) } });
       await sweep(jobs.context);

@@ -63,9 +63,15 @@ export const settled = (jobs: Jobs, endpoint: Endpoint) =>
     return deliveries;
   });
 
-/** Removes all endpoints and events. Dispatchers may work on them, so it may take a second try. */
-export const deleteEndpoints = (jobs: Jobs) =>
-  transact(jobs.context, async (tx) => {
+/** Removes all endpoints and events, once nothing is on its way to a receiver. */
+export async function deleteEndpoints(jobs: Jobs): Promise<void> {
+  const { webhook_endpoint, webhook_delivery } = jobs.context.prisma;
+  await webhook_endpoint.updateMany({ data: { enabled: false } });
+  await eventually(async () =>
+    expect(await webhook_delivery.count({ where: { lease_until: { gte: new Date() } } })).toBe(0),
+  );
+  await transact(jobs.context, async (tx) => {
     await tx.webhook_endpoint.deleteMany();
     await tx.account_event.deleteMany();
   });
+}
