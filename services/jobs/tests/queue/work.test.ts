@@ -56,7 +56,10 @@ const jobOf = (kind: string, subjectId: number) =>
 describe('work', () => {
   it('starts with all tables of the import, even if some are added concurrently', async () => {
     const { id, import_tables } = await givenImport(jobs, { countries: file('T1') });
-    const [first] = await jobs.context.prisma.import_table.findMany({ where: { import_id: id }, orderBy: { id: 'asc' } });
+    const [first] = await jobs.context.prisma.import_table.findMany({
+      where: { import_id: id },
+      orderBy: { id: 'asc' },
+    });
     let added = 0;
     beforeStat = async (key) => {
       if (key !== first?.object_key || added === 8) return;
