@@ -22,6 +22,14 @@ export type Edits = ReadonlyMap<number, RowEdit>;
 /** A new value for a cell of a row. */
 export type CellChange = { row: Row; column: string; value: unknown; label?: string | undefined };
 
+/** What an act on many cells would change, before it does. */
+export type EditPlan = {
+  changes: CellChange[];
+  created: Values[];
+  /** Lines or rows that change nothing: they have these values already. */
+  unchanged: number;
+};
+
 export const noEdits: Edits = new Map();
 
 /** Sets cells. A value that the row has anyway is no change. */

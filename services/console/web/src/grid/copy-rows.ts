@@ -1,11 +1,16 @@
-// Puts the chosen rows, or else the cell with the focus, on the clipboard.
+// Puts a range, the chosen rows, or else the cell with the focus, on the clipboard.
 import type { GridApi } from 'ag-grid-community';
 import type { Row } from '../api/queries.ts';
 import { plainText } from '../cells/cell-text.ts';
 import { writeHtmlTable, writeTsv } from '../cells/tsv.ts';
+import type { CellRange } from './range/cell-range.ts';
 
-/** The cells to copy, as the API sends them; rows are copied below the names of their columns. */
-export function copiedCells(api: GridApi<Row>): string[][] {
+/**
+ * The cells to copy, as the API sends them and with their edits; rows are copied below the names of
+ * their columns. Undefined when rows of the range are not loaded.
+ */
+export function copiedCells(api: GridApi<Row>, range: CellRange | undefined): string[][] | undefined {
+  if (range) return cellsOfRange(api, range);
   const names = api.getAllDisplayedColumns().map((column) => column.getColId());
   const rows = api.getSelectedRows();
   if (rows.length > 0) {
@@ -15,6 +20,16 @@ export function copiedCells(api: GridApi<Row>): string[][] {
   const cell = api.getFocusedCell();
   const row = cell ? api.getDisplayedRowAtIndex(cell.rowIndex)?.data : undefined;
   return cell && row ? [[plainText(row[cell.column.getColId()])]] : [];
+}
+
+function cellsOfRange(api: GridApi<Row>, { isNew, top, bottom, columns }: CellRange): string[][] | undefined {
+  const lines: string[][] = [];
+  for (let row = top; row <= bottom; row += 1) {
+    const rowNode = isNew ? api.getPinnedTopRow(row) : api.getDisplayedRowAtIndex(row);
+    if (!rowNode?.data) return undefined;
+    lines.push(columns.map((colKey) => plainText(api.getCellValue({ rowNode, colKey }))));
+  }
+  return lines;
 }
 
 /** Fills the clipboard of a copy event; without a cell to copy the browser copies the selection. */

@@ -12,10 +12,9 @@ import './grid.css';
 import { gridTheme } from './grid-theme.ts';
 import { applyLayout, layoutOf } from './layout.ts';
 import { registerGridModules } from './modules.ts';
+import type { CellRange, GridPlace, RangeFill } from './range/cell-range.ts';
+import { createRangeSelection, type RangeSelection } from './range/range-selection.ts';
 import { createRowSource, type RowQuery } from './row-source.ts';
-
-/** A cell: its column, and its row by its place in the view; one of the new rows is `isNew`. */
-export type GridPlace = { column: string; row: number; isNew: boolean };
 
 /** What a page does to the grid beside its properties. */
 export type GridHandle = {
@@ -54,7 +53,16 @@ export type GridProps = {
   look: object;
   /** Values are entered or cleared. */
   onEnter: (row: Row, column: string, entered: EditedValue) => void;
-  onPaste: (text: string, place: GridPlace, columns: string[]) => void;
+  /** Into the range of more than one cell, or else from the focused cell on. */
+  onPaste: (text: string, target: { place: GridPlace; range: CellRange | undefined; columns: string[] }) => void;
+  onFill: (fill: RangeFill) => void;
+  onClear: (range: CellRange) => void;
+  /** A range is copied whose rows are not all loaded. */
+  onCopy: (range: CellRange) => void;
+  /** The range has as many cells; 0 without one. */
+  onRange: (cells: number) => void;
+  /** Whether cells may be changed. */
+  canEdit: boolean;
   onDelete: (rows: Row[]) => void;
   onSelect: (rows: Row[]) => void;
   onFocusCell: (cell: { row: Row; column: string } | undefined) => void;
@@ -68,6 +76,7 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
   const container = useRef<HTMLDivElement>(null);
   const [api, setApi] = useState<GridApi<Row>>();
   const openRowNow = useRef(openRow);
+  const selection = useRef<RangeSelection>(null);
 
   const onView = useEffectEvent((view: Parameters<GridProps['onView']>[0]) => props.onView(view));
   const onLayout = useEffectEvent((api: GridApi<Row>) => props.onLayout(layoutOf(api.getColumnState(), columns)));
@@ -80,6 +89,10 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
   const onDelete = useEffectEvent((rows: Row[]) => props.onDelete(rows));
   const onSelect = useEffectEvent((rows: Row[]) => props.onSelect(rows));
   const onFocusCell = useEffectEvent((cell: Parameters<GridProps['onFocusCell']>[0]) => props.onFocusCell(cell));
+  const onFill = useEffectEvent((fill: RangeFill) => props.onFill(fill));
+  const onClear = useEffectEvent((range: CellRange) => props.onClear(range));
+  const onRange = useEffectEvent((cells: number) => props.onRange(cells));
+  const canFill = useEffectEvent(() => props.canEdit);
   const textsNow = useEffectEvent(() => props.texts);
 
   useEffect(() => {
@@ -123,10 +136,13 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
         if (key === 'Enter' && !ctrlKey && (altKey || !isEditable)) onOpen(data.svc_sk);
         if (key !== 'Delete' && key !== 'Backspace') return;
         const selected = api.getSelectedRows();
+        const range = selection.current?.range();
         if ((ctrlKey || metaKey) && shiftKey) onDelete(selected.length > 0 ? selected : [data]);
+        else if (range) onClear(range);
         else if (isEditable) onEnter(data, column.getColId(), { value: null, label: undefined });
       },
     });
+    selection.current = createRangeSelection(container.current as HTMLElement, made, { onRange, onFill, canFill });
     onReady({
       write: (rows) => {
         for (const row of rows) made.getRowNode(String(row.svc_sk))?.setData(row);
@@ -135,7 +151,10 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
       clearSelection: () => made.deselectAll(),
     });
     setApi(made);
-    return () => made.destroy();
+    return () => {
+      selection.current?.destroy();
+      made.destroy();
+    };
   }, [columns]);
 
   // The address may change beside the grid: by a chip, a link or the browser's way back.
@@ -149,6 +168,7 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
 
   useEffect(() => {
     if (!api || api.isDestroyed() || !query) return;
+    selection.current?.clear();
     api.setGridOption('datasource', createRowSource(query, { onLoaded, onFailed }));
     api.ensureIndexVisible(0, 'top');
   }, [api, query]);
@@ -177,15 +197,23 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
       aria-label={props.label}
       style={{ height: '100%' }}
       onCopy={({ nativeEvent, target }) => {
-        if (api && !(target instanceof HTMLInputElement)) copyInto(nativeEvent, copiedCells(api));
+        if (!api || target instanceof HTMLInputElement) return;
+        const range = selection.current?.range();
+        const cells = copiedCells(api, range);
+        if (cells) return copyInto(nativeEvent, cells);
+        nativeEvent.preventDefault();
+        if (range) props.onCopy(range);
       }}
       onPaste={(event) => {
         const cell = api?.getFocusedCell();
         if (!api || !cell || event.target instanceof HTMLInputElement) return;
         event.preventDefault();
-        const place = { column: cell.column.getColId(), row: cell.rowIndex, isNew: cell.rowPinned === 'top' };
+        const range = selection.current?.range();
+        const place = range
+          ? { column: range.columns[0] ?? '', row: range.top, isNew: range.isNew }
+          : { column: cell.column.getColId(), row: cell.rowIndex, isNew: cell.rowPinned === 'top' };
         const columns = api.getAllDisplayedColumns().map((column) => column.getColId());
-        props.onPaste(event.clipboardData.getData('text/plain'), place, columns);
+        props.onPaste(event.clipboardData.getData('text/plain'), { place, range, columns });
       }}
     />
   );

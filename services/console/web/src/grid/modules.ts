@@ -2,11 +2,13 @@
 // build; what belongs to AG Grid Enterprise is never imported.
 import {
   BigIntFilterModule,
+  CellApiModule,
   CellStyleModule,
   ColumnApiModule,
   CustomEditorModule,
   CustomFilterModule,
   DateFilterModule,
+  EventApiModule,
   InfiniteRowModelModule,
   LocaleModule,
   ModuleRegistry,
@@ -25,11 +27,13 @@ import {
 export function registerGridModules(): void {
   ModuleRegistry.registerModules([
     BigIntFilterModule,
+    CellApiModule,
     CellStyleModule,
     ColumnApiModule,
     CustomEditorModule,
     CustomFilterModule,
     DateFilterModule,
+    EventApiModule,
     InfiniteRowModelModule,
     LocaleModule,
     NumberFilterModule,

@@ -1,14 +1,11 @@
 // Below the rows: how many there are, which are selected, and what is changed and not saved.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import type { Row, Table } from '../api/queries.ts';
 import { cellFormats } from '../cells/cell-text.ts';
 import { EditBar } from '../edits/edit-bar.tsx';
 import editStyles from '../edits/edits.module.css';
-import { EditsReview } from '../edits/edits-review.tsx';
-import { PasteDialog } from '../edits/paste/paste-dialog.tsx';
-import type { Pasting } from '../edits/paste/use-paste.ts';
-import { ProposeDialog } from '../edits/propose-dialog.tsx';
+import type { Planning } from '../edits/planned/use-planned-edits.ts';
 import { useEditKeys } from '../edits/use-edit-keys.ts';
 import type { Editing } from '../edits/use-editing.ts';
 import { localeOf } from '../language/language.ts';
@@ -16,21 +13,36 @@ import { Button } from '../parts/button.tsx';
 import { type BringBack, mostBroughtBack } from './row/use-bring-back.ts';
 import styles from './table.module.css';
 
+const EditsReview = lazy(async () => ({ default: (await import('../edits/edits-review.tsx')).EditsReview }));
+const ProposeDialog = lazy(async () => ({ default: (await import('../edits/propose-dialog.tsx')).ProposeDialog }));
+const PlanDialog = lazy(async () => ({ default: (await import('../edits/planned/plan-dialog.tsx')).PlanDialog }));
+
 type TableEditsProps = {
   table: Table;
   rowCount: number | undefined;
   isNarrowed: boolean;
   isPast: boolean;
   editing: Editing;
-  pasting: Pasting;
+  planning: Planning;
   bringBack: BringBack;
   selected: readonly Row[];
   onDelete: () => void;
+  /** How many cells the range has; 0 without one. */
+  rangeCells: number;
   /** Why the focused cell was refused. */
   problem: string | undefined;
 };
 
-export function TableEdits({ table, editing, pasting, selected, onDelete, problem, ...rest }: TableEditsProps) {
+export function TableEdits({
+  table,
+  editing,
+  planning,
+  selected,
+  onDelete,
+  rangeCells,
+  problem,
+  ...rest
+}: TableEditsProps) {
   const { bringBack, ...rows } = rest;
   const { i18n } = useLingui();
   const [opened, setOpened] = useState<'review' | 'propose'>();
@@ -43,6 +55,9 @@ export function TableEdits({ table, editing, pasting, selected, onDelete, proble
   return (
     <div className={styles.status}>
       <RowCount {...rows} />
+      <span role="status">
+        {rangeCells > 0 && <Plural value={rangeCells} one="# cell selected" other="# cells selected" />}
+      </span>
       {editing.canEdit && selected.length > 0 && (
         <Button kind="quiet" onPress={onDelete}>
           <Plural value={selected.length} one="Delete # row" other="Delete # rows" />
@@ -59,10 +74,10 @@ export function TableEdits({ table, editing, pasting, selected, onDelete, proble
           {bringBack.error.message}
         </span>
       )}
-      {pasting.isReading && <Trans>Reading what was pasted…</Trans>}
-      {pasting.error && (
+      {planning.isReading && <Trans>Reading the rows…</Trans>}
+      {planning.error && (
         <span className={editStyles.refused} role="alert">
-          {pasting.error.message}
+          {planning.error.message}
         </span>
       )}
       {problem && <span className={editStyles.refused}>{problem}</span>}
@@ -78,17 +93,19 @@ export function TableEdits({ table, editing, pasting, selected, onDelete, proble
       ) : (
         <span className={styles.readOnly}>{rows.isPast ? <Trans>The past is read only</Trans> : editing.refusal}</span>
       )}
-      {opened === 'review' && <EditsReview table={table} edited={edited} formats={formats} onClose={close} />}
-      {opened === 'propose' && <ProposeDialog table={table} edited={edited} onClose={close} />}
-      {pasting.planned && (
-        <PasteDialog
-          table={table}
-          planned={pasting.planned}
-          formats={formats}
-          onApply={pasting.apply}
-          onClose={pasting.cancel}
-        />
-      )}
+      <Suspense>
+        {opened === 'review' && <EditsReview table={table} edited={edited} formats={formats} onClose={close} />}
+        {opened === 'propose' && <ProposeDialog table={table} edited={edited} onClose={close} />}
+        {planning.planned && (
+          <PlanDialog
+            table={table}
+            planned={planning.planned}
+            formats={formats}
+            onApply={planning.apply}
+            onClose={planning.cancel}
+          />
+        )}
+      </Suspense>
     </div>
   );
 }

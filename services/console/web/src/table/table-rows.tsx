@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import type { Row, Table } from '../api/queries.ts';
 import { addRows, deleteRows, nextRowId, setCells, shownRow } from '../edits/edits.ts';
-import { usePaste } from '../edits/paste/use-paste.ts';
+import { usePlannedEdits } from '../edits/planned/use-planned-edits.ts';
 import type { Saved } from '../edits/save-edits.ts';
 import { useEditing } from '../edits/use-editing.ts';
 import { Grid, type GridHandle } from '../grid/grid.tsx';
@@ -44,6 +44,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
   const [dialog, setDialog] = useState<'export' | 'curl' | 'change' | 'delete'>();
   const [selected, setSelected] = useState<Row[]>([]);
   const [enteredRow, setEnteredRow] = useState<number>();
+  const [rangeCells, setRangeCells] = useState(0);
   const [cell, setCell] = useState<{ row: Row; column: string }>();
   const grid = useRef<GridHandle>(null);
   const isNarrow = useIsNarrow();
@@ -83,7 +84,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
     handFile(file);
     void navigate({ to: '/import', search: { table: table.key, step: 'columns' } });
   };
-  const pasting = usePaste({ table, tables, query, view, edited, look, onLong: importFile });
+  const planning = usePlannedEdits({ table, tables, query, view, edited, look, onLong: importFile });
 
   const load = () => {
     setFailure(undefined);
@@ -178,7 +179,12 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
               onEnter={(row, column, entered) =>
                 edited.change((edits) => setCells(edits, [{ row, column, ...entered }]))
               }
-              onPaste={(text, place, shown) => canEdit && pasting.paste(text, place, shown)}
+              onPaste={(text, target) => canEdit && planning.paste(text, target)}
+              onFill={planning.fill}
+              onClear={(range) => canEdit && planning.clear(range)}
+              onCopy={planning.copy}
+              onRange={setRangeCells}
+              canEdit={canEdit}
               onDelete={remove}
               onLoaded={loaded}
               onFailed={setFailure}
@@ -219,7 +225,8 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
         isNarrowed={isNarrowed}
         isPast={asOf !== undefined}
         editing={editing}
-        pasting={pasting}
+        planning={planning}
+        rangeCells={rangeCells}
         bringBack={bringBack}
         selected={selected}
         onDelete={() => remove(selected)}

@@ -2,7 +2,7 @@
 import type { Column, Row } from '../../api/queries.ts';
 import { plainText } from '../../cells/cell-text.ts';
 import { readTyped, type TypingHabits } from '../../cells/typed-values.ts';
-import { type CellChange, isSame, type Values } from '../edits.ts';
+import { type EditPlan, isSame, type Values } from '../edits.ts';
 
 /** How the lines of the clipboard find their rows: by the key in them, or by their place. */
 export type PasteShape = {
@@ -12,13 +12,6 @@ export type PasteShape = {
   lines: string[][];
   /** Names in the first line, or places beyond the last column, that no column takes. */
   ignored: string[];
-};
-
-export type PastePlan = {
-  changes: CellChange[];
-  created: Values[];
-  /** Lines that change nothing: their rows have these values already. */
-  unchanged: number;
 };
 
 /**
@@ -60,8 +53,8 @@ export function planPaste(
   lines: readonly Values[],
   rows: readonly (Row | undefined)[],
   shown: (row: Row) => Row,
-): PastePlan {
-  const plan: PastePlan = { changes: [], created: [], unchanged: 0 };
+): EditPlan {
+  const plan: EditPlan = { changes: [], created: [], unchanged: 0 };
   for (const [place, values] of lines.entries()) {
     const row = rows[place];
     if (!row) {

@@ -30,7 +30,8 @@ export async function readPaste(shape: PasteShape, place: PastePlace, habits: Ty
   return { lines, rows };
 }
 
-async function findByPlace(count: number, { query, view, start }: PastePlace) {
+/** The rows from `start` on; undefined where there is none. */
+export async function findByPlace(count: number, { query, view, start }: PastePlace) {
   const rows: (Row | undefined)[] = [];
   if (start === undefined) return rows;
   for (let at = start; at < start + count; at += windowSize) {

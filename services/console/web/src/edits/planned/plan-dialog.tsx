@@ -1,15 +1,15 @@
-// What a paste would change, before it does.
+// What a paste or a fill would change, before it does.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import type { Table } from '../../api/queries.ts';
 import { type CellFormats, keyText, valueText } from '../../cells/cell-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { ModalDialog } from '../../parts/modal-dialog.tsx';
 import styles from '../edits.module.css';
-import type { PlannedPaste } from './use-paste.ts';
+import type { PlannedEdits } from './use-planned-edits.ts';
 
-type PasteDialogProps = {
+type PlanDialogProps = {
   table: Table;
-  planned: PlannedPaste;
+  planned: PlannedEdits;
   formats: CellFormats;
   onApply: () => void;
   onClose: () => void;
@@ -17,15 +17,16 @@ type PasteDialogProps = {
 
 const sampleSize = 20;
 
-export function PasteDialog({ table, planned, formats, onApply, onClose }: PasteDialogProps) {
+export function PlanDialog({ table, planned, formats, onApply, onClose }: PlanDialogProps) {
   const { t } = useLingui();
-  const { shape, plan } = planned;
+  const { kind, shape, plan } = planned;
+  const labels = { paste: t`Paste`, fill: t`Fill`, clear: t`Clear` };
   const { changes, created, unchanged } = plan;
   const rows = new Set(changes.map(({ row }) => row.svc_sk)).size;
   const isEmpty = changes.length + created.length === 0;
-  const ignored = shape.ignored.join(', ');
+  const ignored = shape?.ignored.join(', ') ?? '';
   return (
-    <ModalDialog label={t`Paste`} onClose={onClose}>
+    <ModalDialog label={labels[kind]} onClose={onClose}>
       <ul className={styles.counts}>
         {changes.length > 0 && (
           <li>
@@ -44,16 +45,18 @@ export function PasteDialog({ table, planned, formats, onApply, onClose }: Paste
           </li>
         )}
       </ul>
-      <p>
-        {shape.by === 'key' ? (
-          <Trans>The first line has the names of columns. Rows are found by their key.</Trans>
-        ) : (
-          <Trans>The cells go where the focus is, in the order of the columns. Rows beyond the last are new.</Trans>
-        )}
-      </p>
+      {shape && (
+        <p>
+          {shape.by === 'key' ? (
+            <Trans>The first line has the names of columns. Rows are found by their key.</Trans>
+          ) : (
+            <Trans>The cells go where the focus is, in the order of the columns. Rows beyond the last are new.</Trans>
+          )}
+        </p>
+      )}
       {ignored !== '' && (
         <p className={styles.refused}>
-          {shape.by === 'key' ? (
+          {shape?.by === 'key' ? (
             <Trans>No column has the name: {ignored}</Trans>
           ) : (
             <Trans>Columns beyond the last one, which are left out: {ignored}</Trans>
@@ -66,14 +69,20 @@ export function PasteDialog({ table, planned, formats, onApply, onClose }: Paste
           <Trans>Cancel</Trans>
         </Button>
         <Button kind="primary" autoFocus onPress={onApply} isDisabled={isEmpty}>
-          <Plural value={rows + created.length} one="Paste into # row" other="Paste into # rows" />
+          {kind === 'paste' ? (
+            <Plural value={rows + created.length} one="Paste into # row" other="Paste into # rows" />
+          ) : kind === 'fill' ? (
+            <Plural value={rows} one="Fill # row" other="Fill # rows" />
+          ) : (
+            <Plural value={changes.length} one="Clear # cell" other="Clear # cells" />
+          )}
         </Button>
       </div>
     </ModalDialog>
   );
 }
 
-function Samples({ table, planned: { plan }, formats }: Pick<PasteDialogProps, 'table' | 'planned' | 'formats'>) {
+function Samples({ table, planned: { plan }, formats }: Pick<PlanDialogProps, 'table' | 'planned' | 'formats'>) {
   const columns = table.column_definitions;
   const text = (name: string, value: unknown) => {
     const column = columns.find((one) => one.name === name);
