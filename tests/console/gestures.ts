@@ -53,6 +53,43 @@ export function pressAtOnce(page: Page, keys: { key: string; ctrlKey?: boolean }
 export const chooseMode = (page: Page, mode: string) =>
   page.evaluate((given) => localStorage.setItem('almanac.edit-mode', given), mode);
 
+/** Goes on by Tab, or back by Shift+Tab, until an element has the focus. */
+export async function tabTo(page: Page, target: ReturnType<Page['locator']>, key = 'Tab'): Promise<void> {
+  await target.first().waitFor();
+  for (let times = 0; times < 80; times += 1) {
+    if (await target.first().evaluate((element) => element.contains(element.ownerDocument.activeElement))) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${target} was not reached by ${key}.`);
+}
+
+/** Goes by arrows from the cell with the focus to another in view. */
+export async function arrowTo(page: Page, cell: ReturnType<Page['locator']>): Promise<void> {
+  await cell.waitFor();
+  for (let times = 0; times < 80; times += 1) {
+    const key = await cell.evaluate((element) => {
+      const { activeElement: focused } = element.ownerDocument;
+      if (focused === element) return undefined;
+      const [from, to] = [focused, element].map((one) => one?.getBoundingClientRect());
+      if (!from || !to) return 'ArrowDown';
+      if (Math.abs(from.top - to.top) > 2) return from.top < to.top ? 'ArrowDown' : 'ArrowUp';
+      return from.left < to.left ? 'ArrowRight' : 'ArrowLeft';
+    });
+    if (key === undefined) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${cell} was not reached by arrows.`);
+}
+
+/** Finds something by the palette, and opens it. */
+export async function openByPalette(page: Page, typed: string, option: string | RegExp): Promise<void> {
+  await page.keyboard.press('Control+K');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.type(typed);
+  await page.getByRole('option', { name: option }).first().waitFor();
+  await page.keyboard.press('Enter');
+}
+
 /** Clicks, and counts them. */
 export function countClicks() {
   let count = 0;

@@ -126,7 +126,7 @@ const clipboardOf = (page: Page) =>
 
 type Point = { x: number; y: number };
 
-// The grid may draw a cell anew between two looks.
+// The grid may draw a cell again between two looks.
 const boxOf = (cell: ReturnType<Page['locator']>) =>
   eventually(async () => {
     const box = await cell.boundingBox();

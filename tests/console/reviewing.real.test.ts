@@ -1,6 +1,6 @@
 // The console in a real browser: a change request is reviewed row by row, and applied.
 import { eventually } from '@almanac/testkit/eventually';
-import { givenDeployedTable } from '@almanac/testkit/system/builders';
+import { givenRequest } from './given-request.ts';
 import { type ServedConsole, serveConsole } from './served-console.ts';
 
 let served: ServedConsole;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => served?.stop());
 
 it('350 changes are reviewed: two are refused with a reason, the others are approved and applied', async () => {
-  const { table, id } = await givenRequest(350);
+  const { table, id } = await givenRequest(served, 350);
   await served.withPage(`/console/requests/${id}`, async (page) => {
     await page.getByRole('heading', { level: 1, name: 'Monthly correction' }).waitFor();
     for (const code of ['N1', 'N3']) {
@@ -31,25 +31,3 @@ it('350 changes are reviewed: two are refused with a reason, the others are appr
   const { meta } = await api.get(`/table_data?table_definition_id=${table}&per_page=1`);
   expect(meta.total_count).toBe(348);
 });
-
-/** A request for new rows, made and sent by an application. */
-async function givenRequest(count: number): Promise<{ table: number; id: number }> {
-  const api = await served.account.person();
-  const columns = [
-    { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
-    { name: 'name', data_type: 'string', length: 40 },
-  ];
-  const { id: table } = await givenDeployedTable(api, { name: 'Cities', columns });
-  const { data: branches } = await api.get('/branches');
-  const branch_id = branches[0].id;
-  const machine = await served.account.machine();
-  const change_request = { title: 'Monthly correction' };
-  const { id } = await machine.post('/change_requests', { branch_id, change_request });
-  const operations = Array.from({ length: count }, (_, place) => ({
-    operation: 'create',
-    record: { code: `N${place}`, name: `City ${place}` },
-  }));
-  await machine.post(`/change_requests/${id}/operations`, { table_definition_id: table, operations });
-  await machine.post(`/change_requests/${id}/send_request`, {});
-  return { table, id };
-}

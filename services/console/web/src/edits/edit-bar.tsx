@@ -107,7 +107,13 @@ function Failure({ edited: { failure } }: { edited: EditedTable }) {
         </Button>
       </span>
     );
-  const { lines } = explainError(failure);
+  const { status, lines } = explainError(failure);
+  if (status === undefined || status >= 500)
+    return (
+      <span className={styles.refused} role="alert">
+        <Trans>There was no answer. Your changes are kept: save them again, and nothing is written twice.</Trans>
+      </span>
+    );
   return (
     <span className={styles.refused} role="alert">
       <Trans>Not saved:</Trans> {lines.join(' ')}

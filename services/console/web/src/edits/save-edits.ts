@@ -1,6 +1,6 @@
 // Sends edits to the server: as changes of the rows themselves, or as a change request.
 import { client, type Schemas } from '../api/client.ts';
-import { problemsOf } from '../api/explain-error.ts';
+import { explainError, problemsOf } from '../api/explain-error.ts';
 import type { Row } from '../api/queries.ts';
 import type { EditProblem } from './edit-history.ts';
 import type { Edits, RowEdit } from './edits.ts';
@@ -21,12 +21,25 @@ export type Saved = {
   /** The rows as they are now, where others have changed them. */
   current: Map<number, Row>;
   requestIds: string[];
+  /** The batch of which it is not known whether it is written. */
+  unanswered: SentBatch | undefined;
 };
+
+/** The names of one write, the same when it is repeated. */
+export type WriteNames = { key: string; requestId: string };
+
+/** A batch as it was sent. Sent again by the same names it is written once, and answered. */
+export type SentBatch = { edits: readonly RowEdit[]; names: WriteNames };
+
+export const newNames = (): WriteNames => ({ key: crypto.randomUUID(), requestId: crypto.randomUUID() });
 
 const batchSize = 1_000;
 
-/** Writes edits to the rows of a table. Never throws: what failed is in the answer. */
-export async function saveRows(tableId: number, edits: Edits): Promise<Saved> {
+/**
+ * Writes edits to the rows of a table. A batch that had no answer before is sent first, as it was,
+ * unless one of its edits has changed since. Never throws: what failed is in the answer.
+ */
+export async function saveRows(tableId: number, edits: Edits, before?: SentBatch): Promise<Saved> {
   const saved: Saved = {
     records: new Map(),
     done: new Map(),
@@ -34,23 +47,24 @@ export async function saveRows(tableId: number, edits: Edits): Promise<Saved> {
     failure: undefined,
     current: new Map(),
     requestIds: [],
+    unanswered: undefined,
   };
   const done = new Map<number, RowEdit>();
-  for (const part of partsOf(edits)) {
-    // Named by us, so that what this request writes can be undone.
-    const requestId = crypto.randomUUID();
+  for (const { edits: part, names } of batchesOf(edits, before)) {
     try {
       const written = await client.post('/table_data/batch', {
         body: { table_definition_id: tableId, operations: part.map(operationOf) },
-        headers: { 'X-Request-Id': requestId },
+        // Named by us, so that a lost answer is got again, and what is written can be undone.
+        headers: { 'Idempotency-Key': names.key, 'X-Request-Id': names.requestId },
       });
-      saved.requestIds.push(requestId);
+      saved.requestIds.push(names.requestId);
       const of = (kind: RowEdit['kind']) => part.filter((edit) => edit.kind === kind);
       for (const [place, { id }] of of('create').entries()) saved.records.set(id, written.created[place] as Row);
       for (const [place, { id }] of of('update').entries()) saved.records.set(id, written.updated[place] as Row);
       for (const edit of part) done.set(edit.id, edit);
     } catch (error) {
       readRefusal(error, part, saved);
+      if (isUnanswered(error)) saved.unanswered = { edits: part, names };
       break;
     }
   }
@@ -60,7 +74,7 @@ export async function saveRows(tableId: number, edits: Edits): Promise<Saved> {
 /** Adds edits to a draft change request; answers what is wrong with them, by row. */
 export async function proposeRows(requestId: number, tableId: number, edits: Edits): Promise<Problems> {
   const problems: Problems = new Map();
-  for (const part of partsOf(edits)) {
+  for (const part of partsOf([...edits.values()])) {
     const { operations } = await client.post('/change_requests/{id}/operations', {
       params: { path: { id: requestId } },
       body: { table_definition_id: tableId, operations: part.map(operationOf) },
@@ -74,8 +88,21 @@ export async function proposeRows(requestId: number, tableId: number, edits: Edi
   return problems;
 }
 
-function partsOf(edits: Edits): RowEdit[][] {
-  const all = [...edits.values()];
+function batchesOf(edits: Edits, before: SentBatch | undefined): SentBatch[] {
+  const isSame = before?.edits.every((edit) => edits.get(edit.id) === edit);
+  const first = isSame && before ? [before] : [];
+  const sent = new Set(first.flatMap((batch) => batch.edits));
+  const others = partsOf([...edits.values()].filter((edit) => !sent.has(edit)));
+  return [...first, ...others.map((part) => ({ edits: part, names: newNames() }))];
+}
+
+/** Whether the server may have done what was asked, and its answer has not come. */
+function isUnanswered(error: unknown): boolean {
+  const { status } = explainError(error);
+  return status === undefined || status >= 500;
+}
+
+function partsOf(all: readonly RowEdit[]): RowEdit[][] {
   const parts: RowEdit[][] = [];
   for (let at = 0; at < all.length; at += batchSize) parts.push(all.slice(at, at + batchSize));
   return parts;

@@ -1,11 +1,11 @@
 // The edits of the open table: made, undone, kept in the browser, and saved.
-import { useEffect, useEffectEvent, useReducer, useState } from 'react';
+import { useEffect, useEffectEvent, useReducer, useRef, useState } from 'react';
 import type { Row, Table } from '../api/queries.ts';
 import { actOnEdits, type EditState, initialEdits, type MakeEdits } from './edit-history.ts';
 import type { EditMode } from './edit-mode.ts';
 import { type Edits, noEdits, rebase } from './edits.ts';
 import { keepEdits, readKeptEdits } from './kept-edits.ts';
-import { type Saved, saveRows, takeBack } from './save-edits.ts';
+import { type Saved, type SentBatch, saveRows, takeBack } from './save-edits.ts';
 
 export type EditedTable = EditState & {
   /** Whether the edits are those of an earlier visit, which the person has not looked at yet. */
@@ -51,6 +51,7 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
   const [failure, setFailure] = useState<unknown>();
   const [current, setCurrent] = useState<Saved['current']>(new Map());
   const [saves, setSaves] = useState<string[][]>([]);
+  const unanswered = useRef<SentBatch>(undefined);
   const { edits, past } = state;
 
   // What was kept from before is sent when the person says so.
@@ -65,7 +66,8 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
     setIsSaving(true);
     setIsRestored(false);
     setFailure(undefined);
-    const saved = await saveRows(tableId, sent);
+    const saved = await saveRows(tableId, sent, unanswered.current);
+    unanswered.current = saved.unanswered;
     act({ type: 'answer', sent, ...saved });
     setCurrent((before) => new Map([...before, ...saved.current]));
     setFailure(saved.failure);

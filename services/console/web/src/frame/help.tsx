@@ -17,6 +17,7 @@ export function Help({ onClose }: { onClose: () => void }) {
     [['?'], t`this help`],
     [['↑', '↓', '←', '→'], t`move in a table`],
     [['Shift', '↑', '↓', '←', '→'], t`select a range of cells; with Ctrl: as far as it goes`],
+    [['Ctrl', 'G'], t`go to a row by its number`],
     [['Enter'], t`edit the cell, or open the row where one may not; in the head of a column: sort`],
     [['Alt', 'Enter'], t`open or close the row beside the table`],
     [[']'], t`close the row`],

@@ -12,9 +12,10 @@ import './grid.css';
 import { gridTheme } from './grid-theme.ts';
 import { applyLayout, layoutOf } from './layout.ts';
 import { registerGridModules } from './modules.ts';
-import type { CellRange, GridPlace, RangeFill } from './range/cell-range.ts';
+import { type CellRange, type GridPlace, movedDown, type RangeFill } from './range/cell-range.ts';
 import { createRangeSelection, type RangeSelection } from './range/range-selection.ts';
-import { createRowSource, type RowQuery } from './row-source.ts';
+import type { RowQuery } from './row-source.ts';
+import { createRowWindow, type RowWindow } from './row-window.ts';
 
 /** What a page does to the grid beside its properties. */
 export type GridHandle = {
@@ -23,6 +24,8 @@ export type GridHandle = {
   /** Loads the rows in view again; focus and place stay. */
   reload: () => void;
   clearSelection: () => void;
+  /** Shows a row, counted from the first of all, and gives it the focus. */
+  goTo: (row: number) => void;
 };
 
 export type GridProps = {
@@ -77,7 +80,10 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
   const [api, setApi] = useState<GridApi<Row>>();
   const openRowNow = useRef(openRow);
   const selection = useRef<RangeSelection>(null);
+  const rows = useRef<RowWindow>(null);
 
+  // Pages count rows from the first of all, the grid from the first that it has.
+  const ofAll = (range: CellRange) => movedDown(range, rows.current?.offset() ?? 0);
   const onView = useEffectEvent((view: Parameters<GridProps['onView']>[0]) => props.onView(view));
   const onLayout = useEffectEvent((api: GridApi<Row>) => props.onLayout(layoutOf(api.getColumnState(), columns)));
   const onOpen = useEffectEvent((id: number) => props.onOpen(id));
@@ -89,8 +95,10 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
   const onDelete = useEffectEvent((rows: Row[]) => props.onDelete(rows));
   const onSelect = useEffectEvent((rows: Row[]) => props.onSelect(rows));
   const onFocusCell = useEffectEvent((cell: Parameters<GridProps['onFocusCell']>[0]) => props.onFocusCell(cell));
-  const onFill = useEffectEvent((fill: RangeFill) => props.onFill(fill));
-  const onClear = useEffectEvent((range: CellRange) => props.onClear(range));
+  const onFill = useEffectEvent(({ source, target }: RangeFill) =>
+    props.onFill({ source: ofAll(source), target: ofAll(target) }),
+  );
+  const onClear = useEffectEvent((range: CellRange) => props.onClear(ofAll(range)));
   const onRange = useEffectEvent((cells: number) => props.onRange(cells));
   const canFill = useEffectEvent(() => props.canEdit);
   const textsNow = useEffectEvent(() => props.texts);
@@ -125,6 +133,10 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
         if (node?.data && !rowPinned) onFocusRow(node.data.svc_sk);
       },
       onCellEditRequest: ({ data, column, newValue }) => onEnter(data, column.getColId(), newValue as EditedValue),
+      processRowPostCreate: ({ eRow, rowIndex }) => {
+        const offset = rows.current?.offset() ?? 0;
+        if (offset > 0) eRow.setAttribute('aria-rowindex', String(rowIndex + offset + 2));
+      },
       onSelectionChanged: ({ api }) => onSelect(api.getSelectedRows()),
       onCellKeyDown: (cell) => {
         const { api, data, node, event } = cell;
@@ -143,16 +155,20 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
       },
     });
     selection.current = createRangeSelection(container.current as HTMLElement, made, { onRange, onFill, canFill });
+    const onSlide = () => selection.current?.clear();
+    rows.current = createRowWindow(container.current as HTMLElement, made, { onLoaded, onFailed, onSlide });
     onReady({
       write: (rows) => {
         for (const row of rows) made.getRowNode(String(row.svc_sk))?.setData(row);
       },
       reload: () => made.refreshInfiniteCache(),
       clearSelection: () => made.deselectAll(),
+      goTo: (row) => rows.current?.goTo(row),
     });
     setApi(made);
     return () => {
       selection.current?.destroy();
+      rows.current?.destroy();
       made.destroy();
     };
   }, [columns]);
@@ -169,8 +185,7 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
   useEffect(() => {
     if (!api || api.isDestroyed() || !query) return;
     selection.current?.clear();
-    api.setGridOption('datasource', createRowSource(query, { onLoaded, onFailed }));
-    api.ensureIndexVisible(0, 'top');
+    rows.current?.load(query);
   }, [api, query]);
 
   useEffect(() => {
@@ -202,18 +217,20 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
         const cells = copiedCells(api, range);
         if (cells) return copyInto(nativeEvent, cells);
         nativeEvent.preventDefault();
-        if (range) props.onCopy(range);
+        if (range) props.onCopy(ofAll(range));
       }}
       onPaste={(event) => {
         const cell = api?.getFocusedCell();
         if (!api || !cell || event.target instanceof HTMLInputElement) return;
         event.preventDefault();
-        const range = selection.current?.range();
-        const place = range
-          ? { column: range.columns[0] ?? '', row: range.top, isNew: range.isNew }
-          : { column: cell.column.getColId(), row: cell.rowIndex, isNew: cell.rowPinned === 'top' };
         const columns = api.getAllDisplayedColumns().map((column) => column.getColId());
-        props.onPaste(event.clipboardData.getData('text/plain'), { place, range, columns });
+        const range = selection.current?.range();
+        const { rowIndex: top, rowPinned, column } = cell;
+        const focused = { isNew: rowPinned === 'top', top, bottom: top, columns: [column.getColId()] };
+        const target = ofAll(range ?? focused);
+        const place = { column: target.columns[0] ?? '', row: target.top, isNew: target.isNew };
+        const text = event.clipboardData.getData('text/plain');
+        props.onPaste(text, { place, range: range && target, columns });
       }}
     />
   );

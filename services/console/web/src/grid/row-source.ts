@@ -3,6 +3,7 @@ import type { IDatasource, IGetRowsParams } from 'ag-grid-community';
 import type { Filters, SortOrder } from '../address/view.ts';
 import { client, type Schemas } from '../api/client.ts';
 import type { Row } from '../api/queries.ts';
+import { rowsInWindow } from './window-place.ts';
 
 /** What decides which rows there are, besides the filters and the sort. */
 export type RowQuery = {
@@ -50,15 +51,19 @@ export type RowSourceEvents = {
   onFailed: (error: unknown) => void;
 };
 
-/** A source of rows; a new query needs a new source. Calls under way end with it. */
-export function createRowSource(query: RowQuery, events: RowSourceEvents): IDatasource {
+/**
+ * A source of rows, of which `offset` are before the first of the grid. A new query or offset needs
+ * a new source. Calls under way end with it.
+ */
+export function createRowSource(query: RowQuery, offset: number, events: RowSourceEvents): IDatasource {
   const ended = new AbortController();
   const getRows = async ({ startRow, endRow, filterModel, sortModel, ...params }: IGetRowsParams) => {
     const sort = sortModel.map(({ colId, sort }) => ({ column: colId, direction: sort }));
     try {
-      const found = await fetchRows(query, { filters: filterModel, sort, start: startRow, end: endRow }, ended.signal);
+      const place = { start: startRow + offset, end: endRow + offset };
+      const found = await fetchRows(query, { filters: filterModel, sort, ...place }, ended.signal);
       if (ended.signal.aborted) return;
-      params.successCallback(found.rows, found.rowCount);
+      params.successCallback(found.rows, rowsInWindow(found.rowCount, offset));
       events.onLoaded(found.rowCount);
     } catch (error) {
       if (ended.signal.aborted) return;

@@ -9,6 +9,7 @@ import { Input } from 'react-aria-components/Input';
 import { ListBox, ListBoxItem, ListBoxSection } from 'react-aria-components/ListBox';
 import { SearchField } from 'react-aria-components/SearchField';
 import { useBranch, useOfBranch } from '../address/use-branch.ts';
+import { useIsAdministrator } from '../admin/use-is-administrator.ts';
 import { tablesQuery } from '../api/queries.ts';
 import type { Act } from '../keys/shortcuts.ts';
 import { ModalDialog } from '../parts/modal-dialog.tsx';
@@ -133,9 +134,32 @@ function useChangeKinds() {
   } as const satisfies Record<FoundChange['kind'], object>;
 }
 
+/** Pages without a key of their own. */
+function usePages() {
+  const { t } = useLingui();
+  const isAdministrator = useIsAdministrator();
+  const pages = [
+    { to: '/import', name: t`Import a file` },
+    { to: '/imports', name: t`Imports` },
+    { to: '/exports', name: t`Exports` },
+    { to: '/branches', name: t`Branches` },
+    { to: '/compare', name: t`Compare branches` },
+    { to: '/admin/people', name: t`People` },
+    { to: '/admin/groups', name: t`Groups` },
+    { to: '/admin/account', name: t`Account` },
+    { to: '/admin/usage', name: t`Usage` },
+  ] as const;
+  const ofAdministrators = [
+    { to: '/admin/applications', name: t`Applications` },
+    { to: '/admin/audit', name: t`Audit log` },
+  ] as const;
+  return [...pages, ...(isAdministrator ? ofAdministrators : [])];
+}
+
 function useCommands(onAct: (act: Act) => void): Item[] {
   const { t } = useLingui();
   const navigate = useNavigate();
+  const pages = usePages();
   const command = (id: string, name: string, run: () => void, note = ''): Item => ({
     id: `command:${id}`,
     name,
@@ -147,8 +171,7 @@ function useCommands(onAct: (act: Act) => void): Item[] {
     command('home', t`Home`, () => onAct('home'), 'g h'),
     command('tables', t`Tables`, () => onAct('tables'), 'g t'),
     command('requests', t`Change requests`, () => onAct('requests'), 'g r'),
-    command('branches', t`Branches`, () => void navigate({ to: '/branches' })),
-    command('compare', t`Compare branches`, () => void navigate({ to: '/compare' })),
+    ...pages.map(({ to, name }) => command(to, name, () => void navigate({ to }))),
     command('help', t`Keyboard shortcuts`, () => onAct('help'), '?'),
     command('light', t`Light appearance`, () => chooseTheme('light')),
     command('dark', t`Dark appearance`, () => chooseTheme('dark')),

@@ -10,12 +10,16 @@ import { useEditKeys } from '../edits/use-edit-keys.ts';
 import type { Editing } from '../edits/use-editing.ts';
 import { localeOf } from '../language/language.ts';
 import { Button } from '../parts/button.tsx';
+import { GoToRow } from './go-to-row.tsx';
 import { type BringBack, mostBroughtBack } from './row/use-bring-back.ts';
 import styles from './table.module.css';
 
 const EditsReview = lazy(async () => ({ default: (await import('../edits/edits-review.tsx')).EditsReview }));
 const ProposeDialog = lazy(async () => ({ default: (await import('../edits/propose-dialog.tsx')).ProposeDialog }));
 const PlanDialog = lazy(async () => ({ default: (await import('../edits/planned/plan-dialog.tsx')).PlanDialog }));
+
+/** So many rows need no way to one of them. */
+const seenAtOnce = 50;
 
 type TableEditsProps = {
   table: Table;
@@ -27,6 +31,8 @@ type TableEditsProps = {
   bringBack: BringBack;
   selected: readonly Row[];
   onDelete: () => void;
+  /** Shows the row with this number; undefined where rows have none. */
+  onGo: ((row: number) => void) | undefined;
   /** How many cells the range has; 0 without one. */
   rangeCells: number;
   /** Why the focused cell was refused. */
@@ -39,6 +45,7 @@ export function TableEdits({
   planning,
   selected,
   onDelete,
+  onGo,
   rangeCells,
   problem,
   ...rest
@@ -55,6 +62,7 @@ export function TableEdits({
   return (
     <div className={styles.status}>
       <RowCount {...rows} />
+      {onGo && (rows.rowCount ?? 0) > seenAtOnce && <GoToRow onGo={onGo} />}
       <span role="status">
         {rangeCells > 0 && <Plural value={rangeCells} one="# cell selected" other="# cells selected" />}
       </span>

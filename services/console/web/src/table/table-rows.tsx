@@ -230,6 +230,7 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
         bringBack={bringBack}
         selected={selected}
         onDelete={() => remove(selected)}
+        onGo={isNarrow ? undefined : (row) => grid.current?.goTo(row - 1)}
         problem={cell && look.problem(cell.row, cell.column)}
       />
     </>

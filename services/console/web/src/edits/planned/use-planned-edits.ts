@@ -1,5 +1,5 @@
-// Edits of many cells at once: a paste, a fill, a range that is cleared. They are planned first, and
-// done at once when they are small and plain.
+// Edits of many cells at once: a paste, a fill, a range that is cleared. They are planned first,
+// and done at once when they are small and plain.
 import { useLingui } from '@lingui/react/macro';
 import { useState } from 'react';
 import type { Row, Table } from '../../api/queries.ts';

@@ -3,7 +3,7 @@
 /** A cell: its column, and its row by its place in the view; one of the new rows is `isNew`. */
 export type GridPlace = { column: string; row: number; isNew: boolean };
 
-/** Rows from `top` to `bottom`, both within it, and columns in the order in which they are shown. */
+/** Rows from `top` to `bottom`, both within it, and columns in the order of the grid. */
 export type CellRange = { isNew: boolean; top: number; bottom: number; columns: string[] };
 
 /** A range whose values go into the cells beside it. */
@@ -13,6 +13,11 @@ export type RangeFill = { source: CellRange; target: CellRange };
 export type GridBounds = { order: readonly string[]; lastRow: number; pageRows: number };
 
 export const rowsOf = ({ top, bottom }: CellRange): number => bottom - top + 1;
+
+/** The range with all rows so many further down; new rows count for themselves. */
+export function movedDown(range: CellRange, rows: number): CellRange {
+  return range.isNew ? range : { ...range, top: range.top + rows, bottom: range.bottom + rows };
+}
 
 export const cellsOf = (range: CellRange): number => rowsOf(range) * range.columns.length;
 

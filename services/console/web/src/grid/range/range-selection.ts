@@ -115,7 +115,7 @@ export function createRangeSelection<Row>(
   };
   // Beyond the edge of the rows the grid scrolls, and the drag goes on.
   const scrollOn = () => {
-    const body = container.querySelector('.ag-body-viewport, .ag-body')?.getBoundingClientRect();
+    const body = container.querySelector('.ag-grid-viewport')?.getBoundingClientRect();
     if (!drag || !body || !head || head.isNew) return;
     const beyond = drag.pointer.y > body.bottom ? 1 : drag.pointer.y < body.top ? -1 : 0;
     if (beyond === 0) return;
@@ -179,7 +179,7 @@ export function createRangeSelection<Row>(
     const place = cell && placeOf(cell);
     if (place) dragTo(place);
   };
-  // The grid gives the same cell the focus again when it has drawn it anew.
+  // The grid gives a cell that it has drawn again the focus that it had.
   const onFocus = (event: FocusEvent) => {
     const cell = cellAt(event);
     const place = cell && placeOf(cell);

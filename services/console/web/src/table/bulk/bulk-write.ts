@@ -2,6 +2,7 @@
 import { client } from '../../api/client.ts';
 import type { Row, Table } from '../../api/queries.ts';
 import { keyText } from '../../cells/cell-text.ts';
+import type { WriteNames } from '../../edits/save-edits.ts';
 import { groupProblems, type Problem, shownRows } from './problem-groups.ts';
 import type { Selection } from './selection.ts';
 
@@ -16,9 +17,6 @@ export type Rehearsal = {
   /** What rows with problems are called, by id. */
   names: ReadonlyMap<number, string>;
 };
-
-/** The names of one write, the same when it is repeated. */
-export type WriteNames = { key: string; requestId: string };
 
 /** What a write would do; nothing is changed. */
 export async function rehearse(table: Table, write: BulkWrite): Promise<Rehearsal> {

@@ -3,7 +3,8 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { problemsOf } from '../../api/explain-error.ts';
 import type { Table } from '../../api/queries.ts';
-import { type BulkWrite, carryOut, nameExamples, type Rehearsal, rehearse, type WriteNames } from './bulk-write.ts';
+import { newNames, type WriteNames } from '../../edits/save-edits.ts';
+import { type BulkWrite, carryOut, nameExamples, type Rehearsal, rehearse } from './bulk-write.ts';
 import { findPresentCount, isAboutRows } from './problem-groups.ts';
 
 /** What was written: it is undone by the id of its request. */
@@ -24,8 +25,7 @@ export function useBulkWrite({ table, onDone, onMoved }: Options) {
     onMutate: () => act.reset(),
     onSuccess: (rehearsal, write) => {
       setMoved(undefined);
-      const writeNames = { key: crypto.randomUUID(), requestId: crypto.randomUUID() };
-      setChecked({ ...rehearsal, write, writeNames });
+      setChecked({ ...rehearsal, write, writeNames: newNames() });
     },
   });
   const act = useMutation({

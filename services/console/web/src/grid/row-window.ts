@@ -1,0 +1,101 @@
+// The part of the rows that the grid has. Browsers place inexactly what lies beyond 16.7 million
+// pixels, so of very many rows the grid has a window, which slides when one comes to its ends.
+import type { GridApi } from 'ag-grid-community';
+import type { Row } from '../api/queries.ts';
+import { createRowSource, type RowQuery, type RowSourceEvents } from './row-source.ts';
+import { mostRows, offsetAround, rowsInWindow, slidesAt } from './window-place.ts';
+
+export type RowWindow = {
+  /** How many rows there are before the first of the grid. */
+  offset: () => number;
+  /** Shows the rows of a query from the first one on. */
+  load: (query: RowQuery) => void;
+  /** Shows a row, counted from the first of all, and gives it the focus. */
+  goTo: (row: number) => void;
+  destroy: () => void;
+};
+
+type WindowEvents = RowSourceEvents & {
+  /** Rows have other places in the grid than before. */
+  onSlide: () => void;
+};
+
+export function createRowWindow(
+  container: HTMLElement,
+  api: GridApi<Row>,
+  { onLoaded, onFailed, onSlide }: WindowEvents,
+): RowWindow {
+  let query: RowQuery | undefined;
+  let offset = 0;
+  let total = 0;
+
+  const loaded = (rowCount: number) => {
+    total = rowCount;
+    onLoaded(rowCount);
+  };
+  const setSource = () => {
+    if (query) api.setGridOption('datasource', createRowSource(query, offset, { onLoaded: loaded, onFailed }));
+  };
+
+  const slideTo = (row: number) => {
+    const focused = api.getFocusedCell();
+    const before = offset;
+    offset = offsetAround(row, total);
+    onSlide();
+    setSource();
+    api.setRowCount(rowsInWindow(total, offset), true);
+    const show = () => !api.isDestroyed() && api.ensureIndexVisible(row - offset, 'top');
+    show();
+    // The browser may have cut the scroll position off before it knew how high the rows are.
+    requestAnimationFrame(show);
+    if (!focused || focused.rowPinned || !container.contains(document.activeElement)) return;
+    const place = focused.rowIndex + before - offset;
+    if (place >= 0 && place < rowsInWindow(total, offset)) api.setFocusedCell(place, focused.column);
+    else api.clearFocusedCell();
+  };
+
+  const goTo = (row: number) => {
+    const place = Math.max(0, Math.min(total - 1, row));
+    const isWithin = place >= offset && place < offset + rowsInWindow(total, offset);
+    if (isWithin) api.ensureIndexVisible(place - offset, 'middle');
+    else slideTo(place);
+    const first = api.getAllDisplayedColumns().find((column) => !column.getColId().startsWith('ag-Grid-'));
+    if (first) api.setFocusedCell(place - offset, first);
+  };
+
+  const onScrolled = () => {
+    const { top, bottom } = api.getVerticalPixelRange();
+    const height = api.getDisplayedRowAtIndex(api.getFirstDisplayedRowIndex())?.rowHeight ?? 1;
+    const shown = { first: Math.floor(top / height), last: Math.floor(bottom / height) };
+    if (slidesAt(shown, total, offset)) slideTo(offset + shown.first);
+  };
+  // What the grid tells screen readers counts all rows, not only its own.
+  const countRows = () => {
+    if (total > mostRows)
+      container.querySelector('[role=grid], [role=treegrid]')?.setAttribute('aria-rowcount', String(total + 1));
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const { key, ctrlKey, metaKey, shiftKey, target } = event;
+    const isInCell = target instanceof Element && target.matches('.ag-cell');
+    if (total <= mostRows || !isInCell || shiftKey || !(ctrlKey || metaKey)) return;
+    if (key !== 'Home' && key !== 'End') return;
+    event.preventDefault();
+    event.stopPropagation();
+    goTo(key === 'Home' ? 0 : total - 1);
+  };
+  api.addEventListener('bodyScrollEnd', onScrolled);
+  api.addEventListener('modelUpdated', countRows);
+  container.addEventListener('keydown', onKey, true);
+
+  return {
+    offset: () => offset,
+    load: (next) => {
+      query = next;
+      offset = 0;
+      setSource();
+      api.ensureIndexVisible(0, 'top');
+    },
+    goTo,
+    destroy: () => container.removeEventListener('keydown', onKey, true),
+  };
+}

@@ -1,0 +1,100 @@
+// The console in a real browser with a million rows, which the page makes up: what is tested is
+// where the browser puts them. That the API finds rows however far down is tested at the API.
+import { eventually } from '@almanac/testkit/eventually';
+import type { Page } from 'playwright-core';
+import { givenCities } from './gestures.ts';
+import { type ServedConsole, serveConsole } from './served-console.ts';
+
+const million = 1_000_000;
+
+let served: ServedConsole;
+let key: string;
+
+beforeAll(async () => {
+  served = await serveConsole();
+  ({ key } = await givenCities(await served.account.person()));
+});
+afterAll(() => served?.stop());
+
+it('the end of a million rows is reached by scrolling, and the start again', async () => {
+  await withMillion(async (page) => {
+    await scrollTo(page, 'end');
+    await rowAt(page, 399_999).waitFor();
+    await scrollUntil(page, 'end', 999_999);
+    await rowsLineUp(page);
+    await scrollUntil(page, 'start', 0);
+    await rowsLineUp(page);
+  });
+});
+
+it('a row far down is reached by its number, and cells line up there', async () => {
+  await withMillion(async (page) => {
+    await page.keyboard.press('Control+g');
+    await page.keyboard.type('999,991');
+    await page.keyboard.press('Enter');
+    await rowAt(page, 999_990).waitFor();
+    await rowsLineUp(page);
+    const focused = page.locator('[role=row]', { has: page.locator('.ag-cell-focus') });
+    expect(await focused.getAttribute('aria-rowindex')).toBe('999992');
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('1000001');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.getByText('2 cells selected').waitFor();
+    await page.keyboard.press('Control+Home');
+    await rowAt(page, 0).waitFor();
+    await page.keyboard.press('Control+End');
+    await rowAt(page, 999_999).waitFor();
+  });
+});
+
+const nameOf = (place: number) => `Row ${place}`;
+const rowAt = (page: Page, place: number) => page.getByRole('gridcell', { name: nameOf(place), exact: true });
+
+async function withMillion(work: (page: Page) => Promise<void>): Promise<void> {
+  await served.withPage(`/console/t/${key}`, async (page) => {
+    await page.route('**/table_data/grid', (route) => {
+      const { startRow, endRow } = route.request().postDataJSON() as { startRow: number; endRow: number };
+      const rows = Array.from({ length: Math.min(endRow, million) - startRow }, (_, at) => ({
+        ...{ svc_sk: startRow + at + 1, svc_version: 1, svc_lookups: {} },
+        ...{ code: String(startRow + at), name: nameOf(startRow + at), area: '1.00' },
+      }));
+      return route.fulfill({ json: { rows, rowCount: million } });
+    });
+    await page.reload();
+    await rowAt(page, 0).waitFor();
+    await work(page);
+  });
+}
+
+const scrollTo = (page: Page, end: 'start' | 'end') =>
+  page
+    .locator('.ag-grid-viewport')
+    .first()
+    .evaluate((viewport, to) => {
+      viewport.scrollTop = to === 'end' ? viewport.scrollHeight : 0;
+    }, end);
+
+/** The window slides some time after each end of it is reached. */
+const scrollUntil = (page: Page, end: 'start' | 'end', place: number) =>
+  eventually(async () => {
+    await scrollTo(page, end);
+    await rowAt(page, place).waitFor({ timeout: 1_000 });
+  });
+
+/** The rows in view are equally far apart, and the cells of a row are at one height. */
+async function rowsLineUp(page: Page): Promise<void> {
+  const places = await page.locator('[role=row][row-index]').evaluateAll((rows) =>
+    rows.map((row) =>
+      [...row.querySelectorAll('[role=gridcell]')].map((cell) => {
+        return cell.getBoundingClientRect().top;
+      }),
+    ),
+  );
+  const tops = places.map((cells) => {
+    expect(new Set(cells).size).toBe(1);
+    return cells[0] as number;
+  });
+  const ordered = tops.toSorted((a, b) => a - b);
+  const gaps = ordered.slice(1).map((top, place) => top - (ordered[place] as number));
+  expect(new Set(gaps.map(Math.round)).size).toBe(1);
+}
