@@ -44,6 +44,18 @@ it('a row far down is reached by its number, and cells line up there', async () 
     await rowAt(page, 0).waitFor();
     await page.keyboard.press('Control+End');
     await rowAt(page, 999_999).waitFor();
+    // Fewer rows match, and the window goes back to the first of them.
+    await page.getByRole('searchbox', { name: 'Search rows' }).fill('few');
+    await page.getByText('1,000 rows').waitFor();
+    await rowAt(page, 0).waitFor();
+    await page.getByRole('searchbox', { name: 'Search rows' }).fill('');
+    await page.getByText('1,000,000 rows').waitFor();
+    await page.keyboard.press('Control+g');
+    await page.keyboard.type('1000000');
+    await page.keyboard.press('Enter');
+    await rowAt(page, 999_999).waitFor();
+    await page.getByRole('columnheader', { name: 'name' }).click();
+    await rowAt(page, 0).waitFor();
   });
 });
 
@@ -53,12 +65,17 @@ const rowAt = (page: Page, place: number) => page.getByRole('gridcell', { name: 
 async function withMillion(work: (page: Page) => Promise<void>): Promise<void> {
   await served.withPage(`/console/t/${key}`, async (page) => {
     await page.route('**/table_data/grid', (route) => {
-      const { startRow, endRow } = route.request().postDataJSON() as { startRow: number; endRow: number };
-      const rows = Array.from({ length: Math.min(endRow, million) - startRow }, (_, at) => ({
+      const { startRow, endRow, q } = route.request().postDataJSON() as {
+        startRow: number;
+        endRow: number;
+        q?: string;
+      };
+      const rowCount = q === 'few' ? 1_000 : million;
+      const rows = Array.from({ length: Math.max(0, Math.min(endRow, rowCount) - startRow) }, (_, at) => ({
         ...{ svc_sk: startRow + at + 1, svc_version: 1, svc_lookups: {} },
         ...{ code: String(startRow + at), name: nameOf(startRow + at), area: '1.00' },
       }));
-      return route.fulfill({ json: { rows, rowCount: million } });
+      return route.fulfill({ json: { rows, rowCount } });
     });
     await page.reload();
     await rowAt(page, 0).waitFor();

@@ -89,6 +89,26 @@ it('a range is copied with the rows that were not loaded', async () => {
   );
 });
 
+it('what is done to a range is done to the rows that one sees, whatever others have added above', async () => {
+  const { id, key } = await givenItems(4);
+  await served.withPage(
+    `/console/t/${key}?sort=code`,
+    async (page) => {
+      await at(page, 'note', 1).click();
+      await page.keyboard.press('Shift+ArrowDown');
+      const record = { code: 'A', note: 'added' };
+      await api.post('/table_data', { table_definition_id: id, record });
+      await page.keyboard.press('Delete');
+      await page.getByText('2 rows changed').waitFor();
+      await page.keyboard.press('Control+s');
+      await page.getByText('Saved', { exact: true }).waitFor();
+    },
+    { live: 'off' },
+  );
+  const { data } = await api.get(`/table_data?table_definition_id=${id}&sort=code`);
+  expect(data.map(({ note }: { note: string | null }) => note)).toEqual(['added', 'note 0', null, null, 'note 3']);
+});
+
 const codeOf = (place: number) => `I${String(place).padStart(5, '0')}`;
 
 async function givenItems(count: number) {

@@ -96,7 +96,7 @@ export function EditBar({ edited, mode, modes, onMode, onReview, onPropose }: Ed
 }
 
 /** Why nothing was saved; the changes are still there. */
-function Failure({ edited: { failure } }: { edited: EditedTable }) {
+function Failure({ edited: { failure, isUnanswered } }: { edited: EditedTable }) {
   if (failure === undefined) return null;
   if (isSignedOut(failure))
     return (
@@ -108,10 +108,11 @@ function Failure({ edited: { failure } }: { edited: EditedTable }) {
       </span>
     );
   const { status, lines } = explainError(failure);
-  if (status === undefined || status >= 500)
+  if (isUnanswered)
     return (
       <span className={styles.refused} role="alert">
-        <Trans>There was no answer. Your changes are kept: save them again, and nothing is written twice.</Trans>
+        <Trans>There was no answer. Your changes are kept: save them again, and nothing is written twice.</Trans>{' '}
+        {status !== undefined && lines.join(' ')}
       </span>
     );
   return (

@@ -3,7 +3,7 @@ import { client, type Schemas } from '../api/client.ts';
 import { explainError, problemsOf } from '../api/explain-error.ts';
 import type { Row } from '../api/queries.ts';
 import type { EditProblem } from './edit-history.ts';
-import type { Edits, RowEdit } from './edits.ts';
+import { type Edits, type RowEdit, withoutSaved } from './edits.ts';
 
 type Operation = Exclude<Schemas['BatchOperation'], { operation: 'upsert' }>;
 export type Problems = Map<number, EditProblem[]>;
@@ -36,8 +36,9 @@ export const newNames = (): WriteNames => ({ key: crypto.randomUUID(), requestId
 const batchSize = 1_000;
 
 /**
- * Writes edits to the rows of a table. A batch that had no answer before is sent first, as it was,
- * unless one of its edits has changed since. Never throws: what failed is in the answer.
+ * Writes edits to the rows of a table. A batch that had no answer before is sent first, exactly as
+ * it was: only so is it known what it has done, and what has been changed since is put on top of
+ * that. Never throws: what failed is in the answer.
  */
 export async function saveRows(tableId: number, edits: Edits, before?: SentBatch): Promise<Saved> {
   const saved: Saved = {
@@ -50,7 +51,7 @@ export async function saveRows(tableId: number, edits: Edits, before?: SentBatch
     unanswered: undefined,
   };
   const done = new Map<number, RowEdit>();
-  for (const { edits: part, names } of batchesOf(edits, before)) {
+  const send = async ({ edits: part, names }: SentBatch): Promise<boolean> => {
     try {
       const written = await client.post('/table_data/batch', {
         body: { table_definition_id: tableId, operations: part.map(operationOf) },
@@ -62,12 +63,22 @@ export async function saveRows(tableId: number, edits: Edits, before?: SentBatch
       for (const [place, { id }] of of('create').entries()) saved.records.set(id, written.created[place] as Row);
       for (const [place, { id }] of of('update').entries()) saved.records.set(id, written.updated[place] as Row);
       for (const edit of part) done.set(edit.id, edit);
+      return true;
     } catch (error) {
       readRefusal(error, part, saved);
       if (isUnanswered(error)) saved.unanswered = { edits: part, names };
-      break;
+      return false;
     }
+  };
+  let left = edits;
+  if (before && !(await send(before))) {
+    // Refused for its rows it has written nothing; refused for another reason it may have, before.
+    if (saved.failure !== undefined) return { ...saved, done, unanswered: before };
+    saved.problems.clear();
+    saved.current.clear();
   }
+  if (done.size > 0) left = withoutSaved(edits, done, saved.records);
+  for (const part of partsOf([...left.values()])) if (!(await send({ edits: part, names: newNames() }))) break;
   return { ...saved, done };
 }
 
@@ -86,14 +97,6 @@ export async function proposeRows(requestId: number, tableId: number, edits: Edi
     }
   }
   return problems;
-}
-
-function batchesOf(edits: Edits, before: SentBatch | undefined): SentBatch[] {
-  const isSame = before?.edits.every((edit) => edits.get(edit.id) === edit);
-  const first = isSame && before ? [before] : [];
-  const sent = new Set(first.flatMap((batch) => batch.edits));
-  const others = partsOf([...edits.values()].filter((edit) => !sent.has(edit)));
-  return [...first, ...others.map((part) => ({ edits: part, names: newNames() }))];
 }
 
 /** Whether the server may have done what was asked, and its answer has not come. */

@@ -1,11 +1,11 @@
 // The edits of the open table: made, undone, kept in the browser, and saved.
-import { useEffect, useEffectEvent, useReducer, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useReducer, useState } from 'react';
 import type { Row, Table } from '../api/queries.ts';
 import { actOnEdits, type EditState, initialEdits, type MakeEdits } from './edit-history.ts';
 import type { EditMode } from './edit-mode.ts';
 import { type Edits, noEdits, rebase } from './edits.ts';
 import { keepEdits, readKeptEdits } from './kept-edits.ts';
-import { type Saved, type SentBatch, saveRows, takeBack } from './save-edits.ts';
+import { type Saved, saveRows, takeBack } from './save-edits.ts';
 
 export type EditedTable = EditState & {
   /** Whether the edits are those of an earlier visit, which the person has not looked at yet. */
@@ -13,6 +13,8 @@ export type EditedTable = EditState & {
   isSaving: boolean;
   /** Why the last save failed beside its rows. */
   failure: unknown;
+  /** Whether it isn't known what has become of a part of the last save. */
+  isUnanswered: boolean;
   /** Rows of refused edits as others have left them. */
   current: ReadonlyMap<number, Row>;
   /** Whether there is something to undo: an edit, or what was saved from this page. */
@@ -46,12 +48,13 @@ type Options = {
 /** The edits of a table. In the mode `direct` they are sent as they are made. */
 export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable {
   const tableId = table.table_definition_id;
-  const [state, act] = useReducer(actOnEdits, undefined, () => initialEdits(readKeptEdits(userId, tableId)));
+  const [kept] = useState(() => readKeptEdits(userId, tableId));
+  const [state, act] = useReducer(actOnEdits, initialEdits(kept.edits));
   const [isSaving, setIsSaving] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const [current, setCurrent] = useState<Saved['current']>(new Map());
   const [saves, setSaves] = useState<string[][]>([]);
-  const unanswered = useRef<SentBatch>(undefined);
+  const [unanswered, setUnanswered] = useState(kept.unanswered);
   const { edits, past } = state;
 
   // What was kept from before is sent when the person says so.
@@ -59,15 +62,15 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
   if (isRestored && edits.size === 0) setIsRestored(false);
 
   useEffect(() => {
-    keepEdits(userId, tableId, edits);
-  }, [userId, tableId, edits]);
+    keepEdits(userId, tableId, { edits, unanswered });
+  }, [userId, tableId, edits, unanswered]);
 
   const send = async (sent: Edits) => {
     setIsSaving(true);
     setIsRestored(false);
     setFailure(undefined);
-    const saved = await saveRows(tableId, sent, unanswered.current);
-    unanswered.current = saved.unanswered;
+    const saved = await saveRows(tableId, sent, unanswered);
+    setUnanswered(saved.unanswered);
     act({ type: 'answer', sent, ...saved });
     setCurrent((before) => new Map([...before, ...saved.current]));
     setFailure(saved.failure);
@@ -103,6 +106,7 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
     isRestored,
     isSaving,
     failure,
+    isUnanswered: unanswered !== undefined,
     current,
     canUndo: past.length > 0 || saves.length > 0,
     change: (make) => {

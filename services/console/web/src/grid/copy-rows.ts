@@ -4,6 +4,7 @@ import type { Row } from '../api/queries.ts';
 import { plainText } from '../cells/cell-text.ts';
 import { writeHtmlTable, writeTsv } from '../cells/tsv.ts';
 import type { CellRange } from './range/cell-range.ts';
+import { isOfTable } from './range/range-selection.ts';
 
 /**
  * The cells to copy, as the API sends them and with their edits; rows are copied below the names of
@@ -12,14 +13,15 @@ import type { CellRange } from './range/cell-range.ts';
 export function copiedCells(api: GridApi<Row>, range: CellRange | undefined): string[][] | undefined {
   if (range) return cellsOfRange(api, range);
   const names = api.getAllDisplayedColumns().map((column) => column.getColId());
-  const rows = api.getSelectedRows();
+  const rows = api.getSelectedNodes();
   if (rows.length > 0) {
-    const shown = names.filter((name) => !name.startsWith('ag-Grid-'));
-    return [shown, ...rows.map((row) => shown.map((name) => plainText(row[name])))];
+    const shown = names.filter(isOfTable);
+    return [shown, ...rows.map((rowNode) => shown.map((colKey) => plainText(api.getCellValue({ rowNode, colKey }))))];
   }
   const cell = api.getFocusedCell();
-  const row = cell ? api.getDisplayedRowAtIndex(cell.rowIndex)?.data : undefined;
-  return cell && row ? [[plainText(row[cell.column.getColId()])]] : [];
+  if (!cell) return [];
+  const [top, name] = [cell.rowIndex, cell.column.getColId()];
+  return cellsOfRange(api, { isNew: cell.rowPinned === 'top', top, bottom: top, columns: [name] }) ?? [];
 }
 
 function cellsOfRange(api: GridApi<Row>, { isNew, top, bottom, columns }: CellRange): string[][] | undefined {

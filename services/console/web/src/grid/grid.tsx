@@ -13,7 +13,7 @@ import { gridTheme } from './grid-theme.ts';
 import { applyLayout, layoutOf } from './layout.ts';
 import { registerGridModules } from './modules.ts';
 import { type CellRange, type GridPlace, movedDown, type RangeFill } from './range/cell-range.ts';
-import { createRangeSelection, type RangeSelection } from './range/range-selection.ts';
+import { createRangeSelection, isOfTable, type RangeSelection } from './range/range-selection.ts';
 import type { RowQuery } from './row-source.ts';
 import { createRowWindow, type RowWindow } from './row-window.ts';
 
@@ -24,6 +24,8 @@ export type GridHandle = {
   /** Loads the rows in view again; focus and place stay. */
   reload: () => void;
   clearSelection: () => void;
+  /** The rows of a range as they were loaded; undefined where they are not. */
+  rowsAt: (range: CellRange) => (Row | undefined)[];
   /** Shows a row, counted from the first of all, and gives it the focus. */
   goTo: (row: number) => void;
 };
@@ -58,7 +60,8 @@ export type GridProps = {
   onEnter: (row: Row, column: string, entered: EditedValue) => void;
   /** Into the range of more than one cell, or else from the focused cell on. */
   onPaste: (text: string, target: { place: GridPlace; range: CellRange | undefined; columns: string[] }) => void;
-  onFill: (fill: RangeFill) => void;
+  /** `columns`: all as they are shown. */
+  onFill: (fill: RangeFill, columns: string[]) => void;
   onClear: (range: CellRange) => void;
   /** A range is copied whose rows are not all loaded. */
   onCopy: (range: CellRange) => void;
@@ -95,8 +98,9 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
   const onDelete = useEffectEvent((rows: Row[]) => props.onDelete(rows));
   const onSelect = useEffectEvent((rows: Row[]) => props.onSelect(rows));
   const onFocusCell = useEffectEvent((cell: Parameters<GridProps['onFocusCell']>[0]) => props.onFocusCell(cell));
-  const onFill = useEffectEvent(({ source, target }: RangeFill) =>
-    props.onFill({ source: ofAll(source), target: ofAll(target) }),
+  const onFill = useEffectEvent(
+    ({ source, target }: RangeFill) =>
+      api && props.onFill({ source: ofAll(source), target: ofAll(target) }, namesOf(api)),
   );
   const onClear = useEffectEvent((range: CellRange) => props.onClear(ofAll(range)));
   const onRange = useEffectEvent((cells: number) => props.onRange(cells));
@@ -105,6 +109,10 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
 
   useEffect(() => {
     const texts = textsNow();
+    const showOthers = () => {
+      selection.current?.clear();
+      rows.current?.restart();
+    };
     const made: GridApi<Row> = createGrid(container.current as HTMLDivElement, {
       ...fixedOptions,
       columnDefs: columns,
@@ -114,9 +122,11 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
       rowClassRules: { 'row-in-panel': ({ data }) => data !== undefined && data.svc_sk === openRowNow.current },
       // What the address has set is in the address.
       onFilterChanged: ({ api, source }) => {
+        showOthers();
         if (source !== 'api') onView(viewOf(api));
       },
       onSortChanged: ({ api, source }) => {
+        showOthers();
         if (source !== 'api') onView(viewOf(api));
       },
       onColumnMoved: ({ api, source, finished }) => finished && isOfUser(source) && onLayout(api),
@@ -155,14 +165,18 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
       },
     });
     selection.current = createRangeSelection(container.current as HTMLElement, made, { onRange, onFill, canFill });
-    const onSlide = () => selection.current?.clear();
+    const onSlide = (moved: number) => selection.current?.moveDown(moved);
     rows.current = createRowWindow(container.current as HTMLElement, made, { onLoaded, onFailed, onSlide });
     onReady({
       write: (rows) => {
         for (const row of rows) made.getRowNode(String(row.svc_sk))?.setData(row);
       },
-      reload: () => made.refreshInfiniteCache(),
+      reload: () => {
+        selection.current?.clear();
+        made.refreshInfiniteCache();
+      },
       clearSelection: () => made.deselectAll(),
+      rowsAt: (range) => rowsAt(made, movedDown(range, -(rows.current?.offset() ?? 0))),
       goTo: (row) => rows.current?.goTo(row),
     });
     setApi(made);
@@ -194,7 +208,9 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
   }, [api, openRow]);
 
   useEffect(() => {
-    if (api && !api.isDestroyed()) api.setGridOption('pinnedTopRowData', [...newRows]);
+    if (!api || api.isDestroyed()) return;
+    selection.current?.clear();
+    api.setGridOption('pinnedTopRowData', [...newRows]);
   }, [api, newRows]);
 
   useEffect(() => {
@@ -223,7 +239,7 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
         const cell = api?.getFocusedCell();
         if (!api || !cell || event.target instanceof HTMLInputElement) return;
         event.preventDefault();
-        const columns = api.getAllDisplayedColumns().map((column) => column.getColId());
+        const columns = namesOf(api);
         const range = selection.current?.range();
         const { rowIndex: top, rowPinned, column } = cell;
         const focused = { isNew: rowPinned === 'top', top, bottom: top, columns: [column.getColId()] };
@@ -251,6 +267,17 @@ const fixedOptions: GridOptions<Row> = {
   tooltipShowDelay: 600,
   ...editingOptions,
 };
+
+/** The columns of the table as they are shown: without the boxes beside the rows. */
+const namesOf = (api: GridApi<Row>) =>
+  api
+    .getAllDisplayedColumns()
+    .map((column) => column.getColId())
+    .filter(isOfTable);
+
+function rowsAt(api: GridApi<Row>, { isNew, top, bottom }: CellRange): (Row | undefined)[] {
+  return Array.from({ length: bottom - top + 1 }, (_, place) => rowAt(api, top + place, isNew)?.data);
+}
 
 function rowAt(api: GridApi<Row>, place: number, isNew: boolean) {
   return isNew ? api.getPinnedTopRow(place) : api.getDisplayedRowAtIndex(place);

@@ -3,21 +3,23 @@
 import type { GridApi } from 'ag-grid-community';
 import type { Row } from '../api/queries.ts';
 import { createRowSource, type RowQuery, type RowSourceEvents } from './row-source.ts';
-import { mostRows, offsetAround, rowsInWindow, slidesAt } from './window-place.ts';
+import { isFilled, mostRows, offsetAround, rowsInWindow, slidesAt } from './window-place.ts';
 
 export type RowWindow = {
   /** How many rows there are before the first of the grid. */
   offset: () => number;
   /** Shows the rows of a query from the first one on. */
   load: (query: RowQuery) => void;
+  /** Other rows are shown, or in another order: from the first one on. */
+  restart: () => void;
   /** Shows a row, counted from the first of all, and gives it the focus. */
   goTo: (row: number) => void;
   destroy: () => void;
 };
 
 type WindowEvents = RowSourceEvents & {
-  /** Rows have other places in the grid than before. */
-  onSlide: () => void;
+  /** Rows are so many places further down in the grid than before. */
+  onSlide: (rows: number) => void;
 };
 
 export function createRowWindow(
@@ -32,6 +34,7 @@ export function createRowWindow(
   const loaded = (rowCount: number) => {
     total = rowCount;
     onLoaded(rowCount);
+    if (!isFilled(total, offset)) slideTo(Math.max(0, Math.min(offset, total - 1)));
   };
   const setSource = () => {
     if (query) api.setGridOption('datasource', createRowSource(query, offset, { onLoaded: loaded, onFailed }));
@@ -40,8 +43,10 @@ export function createRowWindow(
   const slideTo = (row: number) => {
     const focused = api.getFocusedCell();
     const before = offset;
+    // What is being edited is entered while its row is there.
+    api.stopEditing();
     offset = offsetAround(row, total);
-    onSlide();
+    onSlide(before - offset);
     setSource();
     api.setRowCount(rowsInWindow(total, offset), true);
     const show = () => !api.isDestroyed() && api.ensureIndexVisible(row - offset, 'top');
@@ -84,17 +89,20 @@ export function createRowWindow(
     goTo(key === 'Home' ? 0 : total - 1);
   };
   api.addEventListener('bodyScrollEnd', onScrolled);
-  api.addEventListener('modelUpdated', countRows);
+  for (const event of ['modelUpdated', 'viewportChanged', 'pinnedRowDataChanged'] as const)
+    api.addEventListener(event, countRows);
   container.addEventListener('keydown', onKey, true);
 
+  const load = (next: RowQuery) => {
+    query = next;
+    offset = 0;
+    setSource();
+    api.ensureIndexVisible(0, 'top');
+  };
   return {
     offset: () => offset,
-    load: (next) => {
-      query = next;
-      offset = 0;
-      setSource();
-      api.ensureIndexVisible(0, 'top');
-    },
+    load,
+    restart: () => query && offset > 0 && load(query),
     goTo,
     destroy: () => container.removeEventListener('keydown', onKey, true),
   };

@@ -1,4 +1,4 @@
-import { offsetAround, rowsInWindow, slidesAt } from './window-place.ts';
+import { isFilled, offsetAround, rowsInWindow, slidesAt } from './window-place.ts';
 
 const million = 1_000_000;
 
@@ -29,6 +29,14 @@ describe('the window of rows', () => {
     ['at the last of all rows', 399_970, 600_000, false],
   ])('slides or stays %s', (_, first, offset, expected) => {
     expect(slidesAt({ first, last: first + 29 }, million, offset)).toBe(expected);
+  });
+
+  it('is no longer filled when rows are filtered away or deleted', () => {
+    expect(isFilled(million, 600_000)).toBe(true);
+    expect(isFilled(999_000, 600_000)).toBe(false);
+    expect(isFilled(1_000, 600_000)).toBe(false);
+    expect(isFilled(1_000, 0)).toBe(true);
+    expect(rowsInWindow(1_000, 600_000)).toBe(0);
   });
 
   it('stays where it has slid to', () => {

@@ -17,8 +17,13 @@ export function offsetAround(row: number, total: number): number {
 
 /** How many rows the grid has. */
 export function rowsInWindow(total: number, offset: number): number {
-  return total <= mostRows ? total : Math.min(windowRows, total - offset);
+  const rows = Math.max(0, total - offset);
+  return total <= mostRows ? rows : Math.min(windowRows, rows);
 }
+
+/** Whether the window has as many rows as there are for it, now that there are as many in all. */
+export const isFilled = (total: number, offset: number): boolean =>
+  offset <= (total <= mostRows ? 0 : total - windowRows);
 
 /** Whether the window slides when these of its rows are shown: near an end that is not the last. */
 export function slidesAt({ first, last }: { first: number; last: number }, total: number, offset: number): boolean {

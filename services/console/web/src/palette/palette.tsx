@@ -139,6 +139,7 @@ function usePages() {
   const { t } = useLingui();
   const isAdministrator = useIsAdministrator();
   const pages = [
+    { to: '/tables/new', name: t`New table` },
     { to: '/import', name: t`Import a file` },
     { to: '/imports', name: t`Imports` },
     { to: '/exports', name: t`Exports` },
@@ -148,6 +149,7 @@ function usePages() {
     { to: '/admin/groups', name: t`Groups` },
     { to: '/admin/account', name: t`Account` },
     { to: '/admin/usage', name: t`Usage` },
+    { to: '/me', name: t`Profile` },
   ] as const;
   const ofAdministrators = [
     { to: '/admin/applications', name: t`Applications` },

@@ -10,7 +10,9 @@ export function GoToRow({ onGo }: { onGo: (row: number) => void }) {
     const onKey = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
       if (key.toLowerCase() !== 'g' || !(ctrlKey || metaKey) || altKey || shiftKey) return;
+      if (event.defaultPrevented || document.querySelector('[role=dialog]')) return;
       event.preventDefault();
+      field.current?.focus();
       field.current?.select();
     };
     document.addEventListener('keydown', onKey);

@@ -84,7 +84,11 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
     handFile(file);
     void navigate({ to: '/import', search: { table: table.key, step: 'columns' } });
   };
-  const planning = usePlannedEdits({ table, tables, query, view, edited, look, onLong: importFile });
+  const planning = usePlannedEdits({
+    ...{ table, tables, query, view, edited, look },
+    loaded: (range) => grid.current?.rowsAt(range) ?? [],
+    onLong: importFile,
+  });
 
   const load = () => {
     setFailure(undefined);

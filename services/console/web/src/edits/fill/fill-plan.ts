@@ -1,13 +1,15 @@
 // What a fill would change, before it does. Pure: the rows are given.
 import type { Column, Row } from '../../api/queries.ts';
-import { plainText } from '../../cells/cell-text.ts';
+import { isNumeric, plainText, validValues } from '../../cells/cell-text.ts';
 import type { RangeFill } from '../../grid/range/cell-range.ts';
 import { type CellChange, type EditPlan, isSame } from '../edits.ts';
-import { continued } from './series.ts';
+import { type Counted, continued } from './series.ts';
 
 type FillRows = {
   /** The columns that may be written, by name. */
   columns: ReadonlyMap<string, Column>;
+  /** All columns as they are shown. */
+  order: readonly string[];
   source: readonly Row[];
   target: readonly Row[];
   /** A row with the edits that it has already. */
@@ -28,11 +30,13 @@ export function planFill({ source, target }: RangeFill, rows: FillRows): EditPla
 }
 
 function downColumn(name: string, isUp: boolean, { columns, source, target, shown }: FillRows): CellChange[] {
-  if (!columns.has(name)) return [];
+  const column = columns.get(name);
+  if (!column) return [];
   const [from, to] = isUp ? [source.toReversed(), target.toReversed()] : [source, target];
   const values = continued(
     from.map((row) => shown(row)[name] ?? null),
     to.length,
+    countedAs(column),
   );
   const labels = new Map(from.map((row) => [plainText(shown(row)[name]), labelOf(shown(row), name)]));
   return to.map((row, place) => ({
@@ -43,8 +47,13 @@ function downColumn(name: string, isUp: boolean, { columns, source, target, show
   }));
 }
 
-function acrossRows({ source, target }: RangeFill, { columns, target: rows, shown }: FillRows): CellChange[] {
-  const repeated = (place: number) => source.columns[place % source.columns.length] ?? '';
+function acrossRows({ source, target }: RangeFill, { columns, order, target: rows, shown }: FillRows): CellChange[] {
+  const count = source.columns.length;
+  // To the left they begin with the last, which stands beside the last that is filled.
+  const isLeft =
+    target.columns.length > 0 && order.indexOf(target.columns[0] ?? '') < order.indexOf(source.columns[0] ?? '');
+  const first = isLeft ? count - (target.columns.length % count) : 0;
+  const repeated = (place: number) => source.columns[(first + place) % count] ?? '';
   return rows.flatMap((row) =>
     target.columns.flatMap((name, place): CellChange[] => {
       const from = columns.get(repeated(place));
@@ -60,6 +69,14 @@ function acrossRows({ source, target }: RangeFill, { columns, target: rows, show
       ];
     }),
   );
+}
+
+// References, chosen values, times and identifiers are no series.
+function countedAs(column: Column): Counted {
+  if (column.foreign_key_table_id !== null || validValues(column).length > 0) return undefined;
+  if (isNumeric(column)) return 'numbers';
+  if (column.data_type === 'date') return 'days';
+  return column.data_type === 'string' || column.data_type === 'text' ? 'texts' : undefined;
 }
 
 function labelOf(row: Row, column: string): string | undefined {

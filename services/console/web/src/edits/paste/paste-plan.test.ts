@@ -7,7 +7,7 @@ const column = (name: string, given: Partial<Column> = {}) =>
 const code = column('code', { is_primary_key: true });
 const name = column('name');
 const size = column('size', { data_type: 'decimal' });
-const columns = [code, name, size];
+const columns = new Map([code, name, size].map((one) => [one.name, one]));
 const habits = { signs: numberSigns('de'), dayOrder: 'day-first' } as const;
 const row = (id: number, given: object) => ({ svc_sk: id, svc_version: 1, ...given }) as Row;
 
@@ -23,6 +23,13 @@ describe('the shape of a paste', () => {
       lines: cells,
       ignored: ['1'],
     });
+  });
+
+  it('keeps the places of columns that are not written here', () => {
+    const shown = new Map([['code', code] as const, ['note', undefined] as const, ['name', name] as const]);
+    const cells = [['A', '{}', 'Alpha']];
+    expect(shapeOf(cells, shown, 'code')).toMatchObject({ columns: [code, undefined, name], ignored: [] });
+    expect(shapeOf([['{}', 'Alpha']], shown, 'note')).toMatchObject({ columns: [undefined, name], ignored: [] });
   });
 
   it('is by key when the first line names the key', () => {

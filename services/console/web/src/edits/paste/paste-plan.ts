@@ -14,21 +14,26 @@ export type PasteShape = {
   ignored: string[];
 };
 
+/** The columns by name as they are shown; undefined for those that can't be written here. */
+export type ShownColumns = ReadonlyMap<string, Column | undefined>;
+
 /**
  * The shape of a paste. A first line of column names decides the columns, and lines find their rows
  * by the key where the names have all of it; else the block lies on the grid from the focused cell.
  */
-export function shapeOf(cells: string[][], columns: readonly Column[], from: string): PasteShape {
+export function shapeOf(cells: string[][], shown: ShownColumns, from: string): PasteShape {
   const [names = [], ...lines] = cells;
+  const columns = [...shown.values()].filter((column) => column !== undefined);
   const byName = new Map(columns.map((column) => [column.name.toLowerCase(), column]));
   const named = names.map((name) => byName.get(name.trim().toLowerCase()));
   const keys = columns.filter(({ is_primary_key }) => is_primary_key);
   const isHead = lines.length > 0 && named.some(Boolean) && keys.length > 0 && keys.every((key) => named.includes(key));
   if (isHead) return { by: 'key', columns: named, lines, ignored: names.filter((_, place) => !named[place]) };
-  const start = columns.findIndex(({ name }) => name === from);
+  const places = [...shown.keys()];
+  const start = Math.max(0, places.indexOf(from));
   const width = Math.max(0, ...cells.map((line) => line.length));
-  const block = Array.from({ length: width }, (_, place) => columns[start + place]);
-  const beyond = block.filter((column) => !column).length;
+  const block = Array.from({ length: width }, (_, place) => shown.get(places[start + place] ?? ''));
+  const beyond = Math.max(0, start + width - places.length);
   return { by: 'place', columns: block, lines: cells, ignored: beyond > 0 ? [String(beyond)] : [] };
 }
 

@@ -15,25 +15,30 @@ export type PastePlace = {
   tables: readonly Table[];
   query: RowQuery;
   view: Pick<RowWindow, 'filters' | 'sort'>;
-  /** The focused row, counted from the first of the view; undefined for a new row. */
-  start: number | undefined;
 };
+
+/** The rows at so many places, from the first that is pasted into. */
+type RowsAtPlaces = (count: number) => Promise<(Row | undefined)[]>;
 
 export type ReadPaste = { lines: Values[]; rows: (Row | undefined)[] };
 
 const windowSize = 1_000;
 
-export async function readPaste(shape: PasteShape, place: PastePlace, habits: TypingHabits): Promise<ReadPaste> {
+export async function readPaste(
+  shape: PasteShape,
+  place: PastePlace,
+  habits: TypingHabits,
+  rowsAtPlaces: RowsAtPlaces,
+): Promise<ReadPaste> {
   const lines = shape.lines.map((line) => valuesOf(line, shape, habits));
   await readReferences(lines, shape, place);
-  const rows = shape.by === 'key' ? await findByKey(lines, place) : await findByPlace(lines.length, place);
+  const rows = shape.by === 'key' ? await findByKey(lines, place) : await rowsAtPlaces(lines.length);
   return { lines, rows };
 }
 
-/** The rows from `start` on; undefined where there is none. */
-export async function findByPlace(count: number, { query, view, start }: PastePlace) {
+/** The rows from a place of the view on; undefined where there is none. */
+export async function findByPlace(start: number, count: number, { query, view }: PastePlace) {
   const rows: (Row | undefined)[] = [];
-  if (start === undefined) return rows;
   for (let at = start; at < start + count; at += windowSize) {
     const end = Math.min(at + windowSize, start + count);
     const found = await fetchRows(query, { ...view, start: at, end });

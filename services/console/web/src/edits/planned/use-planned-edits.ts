@@ -21,8 +21,10 @@ export type PlannedEdits = { plan: EditPlan } & (
   | { kind: 'fill' | 'clear'; shape?: undefined }
 );
 
-type Context = Omit<PastePlace, 'start'> & {
+type Context = PastePlace & {
   table: Table;
+  /** The rows of a range as one sees them; undefined where they are not loaded. */
+  loaded: (range: CellRange) => (Row | undefined)[];
   edited: EditedTable;
   look: EditLook;
   /** Takes what is too long for a paste, as a file. */
@@ -39,10 +41,11 @@ export type Planning = ReturnType<typeof usePlannedEdits>;
 
 export function usePlannedEdits(context: Context) {
   const { i18n, t } = useLingui();
-  const { edited, look, onLong } = context;
+  const { table, edited, look, loaded, onLong } = context;
   const [planned, setPlanned] = useState<PlannedEdits>();
   const apply = ({ plan }: PlannedEdits) => {
-    edited.change((edits) => addRows(setCells(edits, plan.changes), plan.created));
+    if (plan.changes.length + plan.created.length > 0)
+      edited.change((edits) => addRows(setCells(edits, plan.changes), plan.created));
     setPlanned(undefined);
   };
   const habits = habitsOf(localeOf(i18n.locale));
@@ -54,20 +57,26 @@ export function usePlannedEdits(context: Context) {
     },
   });
 
-  const editable = new Map(
-    // JSON is edited in the row.
-    context.table.column_definitions.filter(({ data_type }) => data_type !== 'json').map((one) => [one.name, one]),
-  );
+  // JSON is edited in the row.
+  const columns = table.column_definitions.filter(({ data_type }) => data_type !== 'json');
+  const editable = new Map(columns.map((column) => [column.name, column]));
   const newOnes = () => newRows(edited.edits);
   const rowsIn = async (range: CellRange): Promise<Row[]> => {
-    const { isNew, top, bottom } = range;
-    if (isNew) return newOnes().slice(top, bottom + 1);
+    if (range.isNew) return newOnes().slice(range.top, range.bottom + 1);
     if (rowsOf(range) > longestPaste)
       throw new Error(
         t`A range may have ${longestPaste} rows. For more there are exports, imports and “Change all matches”.`,
       );
-    const found = await findByPlace(rowsOf(range), { ...context, start: top });
-    return found.filter((row) => row !== undefined);
+    return (await rowsAsSeen(range)).filter((row) => row !== undefined);
+  };
+  // What one sees may be older than what is there: no edit goes to a row that one does not see.
+  const rowsAsSeen = async (range: CellRange): Promise<(Row | undefined)[]> => {
+    const seen = loaded(range);
+    if (seen.every((row) => row !== undefined)) return seen;
+    const found = await findByPlace(range.top, rowsOf(range), context);
+    if (seen.some((row, place) => row && row.svc_sk !== found[place]?.svc_sk))
+      throw new Error(t`The rows have moved since they were loaded. Load them again, and repeat it.`);
+    return found.map((row, place) => seen[place] ?? row);
   };
 
   const textOf = async (range: CellRange): Promise<Blob> => {
@@ -80,20 +89,22 @@ export function usePlannedEdits(context: Context) {
     navigator.clipboard.write([new ClipboardItem({ 'text/plain': textOf(range) })]);
   const copying = useAct(copyRange, { changes: [] });
 
-  const planPasted = async (cells: string[][], { place, columns }: PasteTarget): Promise<PlannedEdits> => {
-    const inOrder = columns.flatMap((name) => editable.get(name) ?? []);
-    const shape = shapeOf(cells, inOrder, place.column);
-    const { lines, rows } = await readPaste(shape, { ...context, start: place.isNew ? undefined : place.row }, habits);
-    const isIntoNew = place.isNew && shape.by === 'place';
-    const plan = planPaste(lines, isIntoNew ? newOnes().slice(place.row) : rows, look.shown);
-    return { kind: 'paste', shape, plan };
+  const planPasted = async (cells: string[][], { place, columns: names }: PasteTarget): Promise<PlannedEdits> => {
+    const shape = shapeOf(cells, new Map(names.map((name) => [name, editable.get(name)])), place.column);
+    const rowsAtPlaces = async (count: number) => {
+      if (place.isNew) return newOnes().slice(place.row, place.row + count);
+      return rowsAsSeen({ isNew: false, top: place.row, bottom: place.row + count - 1, columns: [] });
+    };
+    const { lines, rows } = await readPaste(shape, context, habits, rowsAtPlaces);
+    return { kind: 'paste', shape, plan: planPaste(lines, rows, look.shown) };
   };
-  const planFilled = async (fill: RangeFill): Promise<PlannedEdits> => {
-    const [source, target] = await Promise.all([rowsIn(fill.source), rowsIn(fill.target)]);
-    return { kind: 'fill', plan: planFill(fill, { columns: editable, source, target, shown: look.shown }) };
+  const planFilled = async (fill: RangeFill, order: readonly string[]): Promise<PlannedEdits> => {
+    const [source, into] = await Promise.all([rowsIn(fill.source), rowsIn(fill.target)]);
+    const target = into.filter(look.canEdit);
+    return { kind: 'fill', plan: planFill(fill, { columns: editable, order, source, target, shown: look.shown }) };
   };
   const planCleared = async (range: CellRange): Promise<PlannedEdits> => {
-    const rows = await rowsIn(range);
+    const rows = (await rowsIn(range)).filter(look.canEdit);
     const blank = Object.fromEntries(range.columns.filter((name) => editable.has(name)).map((name) => [name, null]));
     return { kind: 'clear', plan: planPaste(Array(rows.length).fill(blank), rows, look.shown) };
   };
@@ -104,7 +115,7 @@ export function usePlannedEdits(context: Context) {
       if (cells.length <= longestPaste) read.mutate(() => planPasted(cells, target));
       else onLong(new File([text], 'pasted.tsv', { type: 'text/tab-separated-values' }));
     },
-    fill: (fill: RangeFill) => read.mutate(() => planFilled(fill)),
+    fill: (fill: RangeFill, order: readonly string[]) => read.mutate(() => planFilled(fill, order)),
     clear: (range: CellRange) => read.mutate(() => planCleared(range)),
     /** Copies a range whose rows are not loaded yet, with their edits. */
     copy: copying.mutate,

@@ -25,6 +25,8 @@ export type RangeSelection = {
   /** The range of more than one cell. */
   range: () => CellRange | undefined;
   clear: () => void;
+  /** The rows have moved so many places down in the grid. */
+  moveDown: (rows: number) => void;
   destroy: () => void;
 };
 
@@ -66,6 +68,8 @@ export function createRangeSelection<Row>(
       const place = placeOf(cell);
       const within = place !== undefined && cells !== undefined && isWithin(cells, place);
       cell.classList.toggle('cell-in-range', within);
+      if (within) cell.ariaSelected = 'true';
+      else cell.removeAttribute('aria-selected');
       cell.classList.toggle('cell-to-fill', place !== undefined && filled !== undefined && isWithin(filled, place));
       const isCorner =
         place?.row === corner?.bottom && place?.column === corner?.columns.at(-1) && place?.isNew === corner?.isNew;
@@ -128,7 +132,13 @@ export function createRangeSelection<Row>(
     clearInterval(scrolling);
     document.removeEventListener('pointermove', follow);
     document.removeEventListener('pointerup', endDrag);
-    document.removeEventListener('pointercancel', endDrag);
+    document.removeEventListener('pointercancel', cancelDrag);
+  };
+  const cancelDrag = () => {
+    stopFollowing();
+    drag = undefined;
+    filled = undefined;
+    paint();
   };
   const endDrag = () => {
     stopFollowing();
@@ -143,15 +153,18 @@ export function createRangeSelection<Row>(
     changed();
     onFill({ source: from, target });
   };
-  const follow = ({ clientX, clientY }: PointerEvent) => {
+  const follow = ({ clientX, clientY, buttons }: PointerEvent) => {
+    // The button was let go where nothing tells of it.
+    if (buttons === 0) cancelDrag();
     if (drag) drag.pointer = { x: clientX, y: clientY };
   };
   const beginDrag = (kind: Drag['kind'], { clientX, clientY }: PointerEvent) => {
+    stopFollowing();
     drag = { kind, pointer: { x: clientX, y: clientY } };
     scrolling = setInterval(scrollOn, scrollEveryMs);
     document.addEventListener('pointermove', follow);
     document.addEventListener('pointerup', endDrag);
-    document.addEventListener('pointercancel', endDrag);
+    document.addEventListener('pointercancel', cancelDrag);
   };
 
   // Before the grid moves the focus: the corner is dragged, and Shift makes the range larger. The
@@ -192,11 +205,12 @@ export function createRangeSelection<Row>(
     const isCommand = ctrlKey || metaKey;
     if (!anchor || !head || altKey || isInEditor(event)) return false;
     const now = range();
-    if (key === 'Escape' && now) {
-      growTo(anchor);
+    if (key === 'Escape' && (now || drag)) {
+      if (drag) cancelDrag();
+      else growTo(anchor);
       return true;
     }
-    const direction = isCommand && !shiftKey ? fillKeys[key] : undefined;
+    const direction = isCommand && !shiftKey ? fillKeys[key.toLowerCase()] : undefined;
     if (now && direction && canFill()) {
       const fill = fillWithin(now, direction);
       if (fill) onFill(fill);
@@ -230,8 +244,14 @@ export function createRangeSelection<Row>(
   return {
     range,
     clear,
+    moveDown: (rows) => {
+      if (anchor && !anchor.isNew) anchor = { ...anchor, row: anchor.row + rows };
+      if (head && !head.isNew) head = { ...head, row: head.row + rows };
+      paint();
+    },
     destroy: () => {
       clearTimeout(rest);
+      onRange(0);
       drawn.disconnect();
       stopFollowing();
       watched.abort();
@@ -239,8 +259,8 @@ export function createRangeSelection<Row>(
   };
 }
 
-// The boxes beside the rows are the grid's.
-const isOfTable = (column: string) => !column.startsWith('ag-Grid-');
+/** The boxes beside the rows are the grid's. */
+export const isOfTable = (column: string) => !column.startsWith('ag-Grid-');
 const cellAt = ({ target }: Event) => (target instanceof Element ? target.closest<HTMLElement>('.ag-cell') : null);
 const isInEditor = ({ target }: Event) =>
   target instanceof Element && target.closest('input, textarea, .ag-popup') !== null;
