@@ -17,7 +17,6 @@ import { BulkChanges } from './bulk-changes.tsx';
 import { useChangedElsewhere } from './changed-elsewhere.tsx';
 import { NoRows } from './no-rows.tsx';
 import { useBringBack } from './row/use-bring-back.ts';
-import { RowCards } from './row-cards.tsx';
 import styles from './table.module.css';
 import { TableEdits } from './table-edits.tsx';
 import { TableTools } from './table-tools.tsx';
@@ -27,6 +26,7 @@ import { useView } from './use-view.ts';
 import { ViewBar } from './views/view-bar.tsx';
 
 const RowPanel = lazy(async () => ({ default: (await import('./row/row-panel.tsx')).RowPanel }));
+const RowCards = lazy(async () => ({ default: (await import('./row-cards.tsx')).RowCards }));
 const ExportDialog = lazy(async () => ({ default: (await import('../exports/export-dialog.tsx')).ExportDialog }));
 const CurlDialog = lazy(async () => ({ default: (await import('./curl/curl-dialog.tsx')).CurlDialog }));
 
@@ -148,16 +148,18 @@ export function TableRows({ table, tables, userId }: TableRowsProps) {
           }}
         >
           {isNarrow ? (
-            <RowCards
-              table={table}
-              query={query}
-              view={view}
-              isWaiting={!chosen.isSettled}
-              edits={edited.edits}
-              onOpen={openRow}
-              onLoaded={loaded}
-              onFailed={setFailure}
-            />
+            <Suspense>
+              <RowCards
+                table={table}
+                query={query}
+                view={view}
+                isWaiting={!chosen.isSettled}
+                edits={edited.edits}
+                onOpen={openRow}
+                onLoaded={loaded}
+                onFailed={setFailure}
+              />
+            </Suspense>
           ) : (
             <Grid
               label={t`Rows of ${table.name}`}
