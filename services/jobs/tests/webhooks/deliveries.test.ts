@@ -314,6 +314,22 @@ describe('a receiver that fails', () => {
   });
 });
 
+it('endpoints that fail leave half of the places of their account to others', async () => {
+  const failing = await Promise.all(Array.from({ length: 10 }, () => given()));
+  const healthy = await givenEndpoint(jobs, { url: other.url });
+  for (const endpoint of failing) await change(endpoint, { failing_since: new Date() });
+  receiver.answer = hang;
+  let hanging = 0;
+  other.answer = (response) => {
+    hanging = receiver.received.length;
+    accept(response, other.received[0] as Receiver['received'][0]);
+  };
+  const id = await givenEvent(jobs, { table: 10 });
+  await eventually(() => expect(other.ids()).toEqual([id]));
+  expect(hanging).toBeLessThanOrEqual(5);
+  expect(await settled(jobs, healthy)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+});
+
 describe('a delivery', () => {
   it('is sent again one by one: ended ones as new deliveries, waiting ones at once', async () => {
     const endpoint = await given();

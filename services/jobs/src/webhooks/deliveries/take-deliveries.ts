@@ -40,7 +40,8 @@ const messageSql = eventJsonSql('v', `'timestamp', ${eventTimeSql('v')},`);
 /**
  * Takes deliveries that are due. Of one endpoint and one table only the oldest may be sent, so that
  * their order is kept; an endpoint that fails gets one message at a time. Accounts take turns, and
- * have a limit: receivers that don't answer hold up deliveries of their own account at most.
+ * have a limit: receivers that don't answer hold up deliveries of their own account at most, and
+ * endpoints that fail have half of its places, so that they hold up no other for long.
  */
 export async function takeDeliveries(
   pool: pg.Pool,
@@ -62,22 +63,28 @@ export async function takeDeliveries(
            order by endpoint_id, resource, id limit 1
          ) next
        ), sending as (
-         select account_id, endpoint_id from webhook_delivery where run_id is not null and lease_until >= now()
+         select d.account_id, d.endpoint_id, e.failing_since is not null as is_failing
+         from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
+         where d.run_id is not null and d.lease_until >= now()
        ), of_endpoint as (
          select endpoint_id, count(*) as sent from sending group by endpoint_id
        ), of_account as (
-         select account_id, count(*) as sent from sending group by account_id
+         select account_id, count(*) as sent, count(*) filter (where is_failing) as failing from sending group by account_id
        ), due as (
-         select d.id, d.account_id, d.next_attempt_at,
+         select d.id, d.account_id, d.next_attempt_at, e.failing_since is not null as is_failing,
            row_number() over (partition by d.endpoint_id order by d.next_attempt_at, d.id) + coalesce(s.sent, 0) as turn,
            case when e.failing_since is null then $4::int else 1 end as most
          from head h join webhook_delivery d on d.id = h.id join webhook_endpoint e on e.id = d.endpoint_id
            left join of_endpoint s on s.endpoint_id = d.endpoint_id
          where e.enabled and d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until < now())
-       ), waiting as (
-         select due.id, due.next_attempt_at,
-           row_number() over (partition by due.account_id order by due.next_attempt_at, due.id) + coalesce(s.sent, 0) as turn
+       ), of_their_share as (
+         select due.*, coalesce(s.sent, 0) as sent, not due.is_failing or coalesce(s.failing, 0)
+           + row_number() over (partition by due.account_id, due.is_failing order by due.next_attempt_at, due.id) <= $3::int / 2
+           as has_place
          from due left join of_account s on s.account_id = due.account_id where due.turn <= due.most
+       ), waiting as (
+         select id, next_attempt_at, row_number() over (partition by account_id order by next_attempt_at, id) + sent as turn
+         from of_their_share where has_place
        ), next as (
          select id, turn, row_number() over (order by turn, next_attempt_at, id) as place from waiting where turn <= $3::int
        ), taken as (
