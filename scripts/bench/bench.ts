@@ -71,7 +71,7 @@ const sizes = {
     streams: [
       { eventsPerSecond: 10, seconds: 60 },
       { eventsPerSecond: 100, seconds: 10 },
-      { eventsPerSecond: 2_000, seconds: 5 },
+      { eventsPerSecond: 2_000, seconds: 40 },
     ],
     growth: { to: 10_000, rounds: 5, requests: 2_000 },
   },

@@ -27,11 +27,13 @@ export async function measureStreams(product: Product, runs: StreamRun[], say: (
     for (const run of runs) {
       const { names, memory, cpu } = watch(product);
       const start = memory();
-      const most = [...start];
+      const quarters = Array.from({ length: 4 }, () => start.map(() => 0));
       const before = cpu();
       const begun = performance.now();
       let last = 0;
-      for (let beat = 0; beat < run.seconds * beatsPerSecond; beat += 1) {
+      const beats = run.seconds * beatsPerSecond;
+      for (let beat = 0; beat < beats; beat += 1) {
+        const most = quarters[Math.floor((4 * beat) / beats)] as number[];
         last = await append(database, accountId, run.eventsPerSecond / beatsPerSecond);
         memory().forEach((mb, place) => {
           most[place] = Math.max(most[place] as number, mb);
@@ -54,9 +56,10 @@ export async function measureStreams(product: Product, runs: StreamRun[], say: (
           `${reading.filter((stream) => !stream.isOpen()).length} readers disconnected`,
       );
       names.forEach((name, place) => {
-        const mb = (list: number[]) => `${(list[place] as number).toFixed(0)} MB`;
+        const mb = (list: number[]) => (list[place] as number).toFixed(0);
+        const most = quarters.map(mb).join(', ');
         say(
-          `  ${name.padEnd(8)} ${mb(start)} before, at most ${mb(most)}, ${(spent[place] as number).toFixed(0)} % of a core`,
+          `  ${name.padEnd(8)} ${mb(start)} MB before, by quarters at most ${most} MB, ${(spent[place] as number).toFixed(0)} % of a core`,
         );
       });
     }

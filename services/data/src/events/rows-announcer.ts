@@ -109,13 +109,17 @@ async function announceTable(pools: Pools, id: number, mark: string): Promise<bo
   });
 }
 
-type Counts = { inserted: number; updated: number; deleted: number; more: boolean };
+/** `by`: who has made all the changes, as rows name them; null when several have. */
+type Counts = { inserted: number; updated: number; deleted: number; by: string | null; more: boolean };
 
 async function countChanges(sql: Sql, name: string, since: string, mark: string): Promise<Counts> {
   const { rows } = await sql(
     `select count(*) filter (where svc_is_deleted and svc_updated_at <= $2::timestamptz) as deleted,
        count(*) filter (where not svc_is_deleted and svc_created_at > $1::timestamptz and svc_updated_at <= $2::timestamptz) as inserted,
        count(*) filter (where not svc_is_deleted and svc_created_at <= $1::timestamptz and svc_updated_at <= $2::timestamptz) as updated,
+       case when min(svc_updated_by) filter (where svc_updated_at <= $2::timestamptz)
+         = max(svc_updated_by) filter (where svc_updated_at <= $2::timestamptz)
+         then min(svc_updated_by) filter (where svc_updated_at <= $2::timestamptz) end as by,
        count(*) filter (where svc_updated_at > $2::timestamptz) > 0 as more
      from ${name} where svc_updated_at > $1::timestamptz`,
     [since, mark],

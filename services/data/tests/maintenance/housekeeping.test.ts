@@ -44,6 +44,23 @@ describe('changed rows', () => {
   });
 });
 
+describe('who has changed rows', () => {
+  it('is announced with them, when it is one', async () => {
+    await deploy(net, [{ id: 5, columns: [{ name: 'id', data_type: 'integer', is_primary_key: true }] }]);
+    const heard: Record<string, unknown>[] = [];
+    const bus = await startBus(net.database.url, 'jobs');
+    await bus.subscribe(samePayload(['data.rows.changed'], anyPayload), async ({ payload }) => {
+      if (payload.table_definition_id === 5) heard.push(payload);
+    });
+    const { svc_updated_by } = await create(net, 5, { id: 1 });
+    await eventually(() => expect(heard.map(({ by }) => by)).toEqual([svc_updated_by]));
+    await net.query('update b_1.t_5 set svc_updated_by = $1, svc_updated_at = clock_timestamp()', ['application:99']);
+    await create(net, 5, { id: 2 });
+    await eventually(() => expect(heard.map(({ by }) => by)).toEqual([svc_updated_by, null]));
+    await bus.stop();
+  });
+});
+
 describe('housekeeping', () => {
   it('drops abandoned staged files, and keeps those of running loads', async () => {
     await net.query('create unlogged table staging.s_4711 (f_1 text)');

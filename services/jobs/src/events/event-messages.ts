@@ -31,6 +31,8 @@ const rowsChanged = z.object({
   branch_id: messageId,
   domain_id: messageId,
   table_definition_key: text,
+  /** Who has made all the changes; null when several have. Releases up to 0.2.0 say nothing. */
+  by: text.nullish(),
 });
 const definition = z.object({
   account_id: messageId,
@@ -88,10 +90,10 @@ function ofAct(payload: z.output<typeof audit>): Facts | undefined {
 }
 
 function ofRows(payload: z.output<typeof rowsChanged>): Facts {
-  const { account_id: _account, table_definition_id, domain_id, branch_id, ...data } = payload;
+  const { account_id: _account, table_definition_id, domain_id, branch_id, by, ...data } = payload;
   return {
     type: 'rows.changed',
-    actor: actorOf({}),
+    actor: namedActor(by),
     resource: {
       type: 'table',
       id: table_definition_id,
@@ -177,6 +179,12 @@ export function actorOf({ user_id, application_id }: Who): EventActor {
   if (user_id != null) return { type: 'user', id: user_id };
   if (application_id != null) return { type: 'application', id: application_id };
   return { type: 'system', id: null };
+}
+
+/** Who has changed rows, as rows name them: `user:5`, `application:7`, or a service. */
+function namedActor(name: string | null | undefined): EventActor {
+  const [, type, id] = /^(user|application):(\d{1,15})$/.exec(name ?? '') ?? [];
+  return type === 'user' || type === 'application' ? { type, id: Number(id) } : actorOf({});
 }
 
 const nounOf = (type: string) => type.slice(0, type.indexOf('.'));

@@ -19,6 +19,19 @@ const age = (days: number, where = 'account_id = 1') =>
 const act = (more: Record<string, unknown>) => ({ account_id: 1, user_id: 7, application_id: 2, ...more });
 
 describe('the log of an account', () => {
+  it.each([
+    ['user:5', { type: 'user', id: 5 }],
+    ['application:7', { type: 'application', id: 7 }],
+    ['data', { type: 'system', id: null }],
+    [null, { type: 'system', id: null }],
+  ])('names who has changed rows, when that is one: %s', async (by, actor) => {
+    const after = await endOfLog(jobs);
+    await jobs.announce('data.rows.changed', rowsChanged(11, { by }));
+    const events = await untilLogged(jobs, 1, '', after);
+    expect(events).toMatchObject([{ type: 'rows.changed', actor }]);
+    expect(events[0]?.data).not.toHaveProperty('by');
+  });
+
   it('has what the services announce, with its actor, its resource and its place', async () => {
     const after = await endOfLog(jobs);
     await jobs.announce('data.rows.changed', rowsChanged(11, { deleted: 2 }));
