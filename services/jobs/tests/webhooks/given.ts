@@ -67,6 +67,8 @@ export const settled = (jobs: Jobs, endpoint: Endpoint) =>
 export async function deleteEndpoints(jobs: Jobs): Promise<void> {
   const { webhook_endpoint, webhook_delivery } = jobs.context.prisma;
   await webhook_endpoint.updateMany({ data: { enabled: false } });
+  // A dispatcher that takes deliveries right now has seen them enabled.
+  await transact(jobs.context, (tx) => tx.$executeRaw`select pg_advisory_xact_lock(hashtext('jobs.webhooks.take'))`);
   await eventually(async () =>
     expect(await webhook_delivery.count({ where: { lease_until: { gte: new Date() } } })).toBe(0),
   );
