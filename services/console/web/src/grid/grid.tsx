@@ -14,8 +14,8 @@ import { applyLayout, layoutOf } from './layout.ts';
 import { registerGridModules } from './modules.ts';
 import { type CellRange, type GridPlace, movedDown, type RangeFill } from './range/cell-range.ts';
 import { createRangeSelection, isOfTable, type RangeSelection } from './range/range-selection.ts';
-import type { RowQuery } from './row-source.ts';
-import { createRowWindow, type RowWindow } from './row-window.ts';
+import type { RowQuery } from './rows/row-source.ts';
+import { createRowWindow, type RowWindow } from './rows/row-window.ts';
 
 /** What a page does to the grid beside its properties. */
 export type GridHandle = {

@@ -2,7 +2,7 @@
 import type { Column, Table } from '../api/queries.ts';
 import { plainText, validValues } from '../cells/cell-text.ts';
 import type { Choice } from './editors/choice-editor.ts';
-import { fetchRows } from './row-source.ts';
+import { fetchRows } from './rows/row-source.ts';
 
 const limit = 50;
 

@@ -2,7 +2,7 @@
 
 import type { Filters } from '../address/view.ts';
 import { client } from '../api/client.ts';
-import type { RowQuery } from './row-source.ts';
+import type { RowQuery } from './rows/row-source.ts';
 import type { OfferedValues } from './set-filter.ts';
 
 const limit = 200;

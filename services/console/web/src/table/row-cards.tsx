@@ -5,7 +5,7 @@ import { useEffect, useEffectEvent, useMemo } from 'react';
 import type { Column, Row, Table } from '../api/queries.ts';
 import { type CellFormats, cellFormats, cellText } from '../cells/cell-text.ts';
 import { type Edits, type RowEdit, shownRow } from '../edits/edits.ts';
-import { fetchRows, type RowQuery } from '../grid/row-source.ts';
+import { fetchRows, type RowQuery } from '../grid/rows/row-source.ts';
 import { localeOf } from '../language/language.ts';
 import { Button } from '../parts/button.tsx';
 import { Skeleton } from '../parts/states.tsx';

@@ -10,7 +10,7 @@ import type { Saved } from '../edits/save-edits.ts';
 import { useEditing } from '../edits/use-editing.ts';
 import { Grid, type GridHandle } from '../grid/grid.tsx';
 import { gridTexts } from '../grid/grid-texts.ts';
-import type { RowQuery } from '../grid/row-source.ts';
+import type { RowQuery } from '../grid/rows/row-source.ts';
 import { handFile } from '../imports/wizard/handed-file.ts';
 import { ErrorState } from '../parts/states.tsx';
 import { BulkChanges } from './bulk-changes.tsx';

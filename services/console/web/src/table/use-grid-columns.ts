@@ -9,7 +9,7 @@ import { gridColumns } from '../grid/columns.ts';
 import type { EditLook } from '../grid/editing.ts';
 import { offerChoices } from '../grid/offered-choices.ts';
 import { offerValues } from '../grid/offered-values.ts';
-import type { RowQuery } from '../grid/row-source.ts';
+import type { RowQuery } from '../grid/rows/row-source.ts';
 import { localeOf } from '../language/language.ts';
 
 /**

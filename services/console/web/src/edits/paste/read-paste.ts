@@ -3,7 +3,7 @@ import { client } from '../../api/client.ts';
 import type { Column, Row, Table } from '../../api/queries.ts';
 import { plainText } from '../../cells/cell-text.ts';
 import type { TypingHabits } from '../../cells/typed-values.ts';
-import { fetchRows, type RowQuery, type RowWindow } from '../../grid/row-source.ts';
+import { fetchRows, type RowQuery, type RowWindow } from '../../grid/rows/row-source.ts';
 import type { Values } from '../edits.ts';
 import { keyOf, type PasteShape, valuesOf } from './paste-plan.ts';
 

@@ -3,7 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Filters } from '../../address/view.ts';
 import { client } from '../../api/client.ts';
 import type { Row, Table } from '../../api/queries.ts';
-import { gridRequest } from '../../grid/row-source.ts';
+import { gridRequest } from '../../grid/rows/row-source.ts';
 import { findObstacle, mostSearched, type Obstacle, type Selection, selectionOf } from './selection.ts';
 
 /** What narrows the rows of the table. */

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro';
-import { gridRequest } from '../../grid/row-source.ts';
+import { gridRequest } from '../../grid/rows/row-source.ts';
 import { CopiedText } from '../../parts/blocks/copied-text.tsx';
 import { ModalDialog } from '../../parts/modal-dialog.tsx';
 import pageStyles from '../../parts/page.module.css';

@@ -1,7 +1,7 @@
 // The part of the rows that the grid has. Browsers place inexactly what lies beyond 16.7 million
 // pixels, so of very many rows the grid has a window, which slides when one comes to its ends.
 import type { GridApi } from 'ag-grid-community';
-import type { Row } from '../api/queries.ts';
+import type { Row } from '../../api/queries.ts';
 import { createRowSource, type RowQuery, type RowSourceEvents } from './row-source.ts';
 import { isFilled, mostRows, offsetAround, rowsInWindow, slidesAt } from './window-place.ts';
 

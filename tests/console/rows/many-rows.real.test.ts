@@ -2,8 +2,8 @@
 // where the browser puts them. That the API finds rows however far down is tested at the API.
 import { eventually } from '@almanac/testkit/eventually';
 import type { Page } from 'playwright-core';
-import { givenCities } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { givenCities } from '../gestures.ts';
+import { type ServedConsole, serveConsole } from '../served-console.ts';
 
 const million = 1_000_000;
 

@@ -1,7 +1,7 @@
 // The console in a real browser: rows are changed, pasted and proposed, and nothing typed is lost.
 import { eventually } from '@almanac/testkit/eventually';
-import { cellOf, chooseMode, countClicks, givenCities, namesOf, paste, pressAtOnce, typeInto } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { cellOf, chooseMode, countClicks, givenCities, namesOf, paste, pressAtOnce, typeInto } from '../gestures.ts';
+import { type ServedConsole, serveConsole } from '../served-console.ts';
 
 type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
 

@@ -2,8 +2,8 @@
 import { eventually } from '@almanac/testkit/eventually';
 import { givenDeployedTable } from '@almanac/testkit/system/builders';
 import type { Page } from 'playwright-core';
-import { cellOf, paste } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { cellOf, paste } from '../gestures.ts';
+import { type ServedConsole, serveConsole } from '../served-console.ts';
 
 type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
 

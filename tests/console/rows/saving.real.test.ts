@@ -2,9 +2,9 @@
 // nothing is written twice.
 import { eventually } from '@almanac/testkit/eventually';
 import type { Page, Route } from 'playwright-core';
-import { kill } from '../support/killing.ts';
-import { cellOf, givenCities, namesOf, typeInto } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { kill } from '../../support/killing.ts';
+import { cellOf, givenCities, namesOf, typeInto } from '../gestures.ts';
+import { type ServedConsole, serveConsole } from '../served-console.ts';
 
 type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
 

@@ -4,8 +4,8 @@ import type { Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import { givenColleague } from '@almanac/testkit/system/builders';
 import type { Page } from 'playwright-core';
-import { givenCities } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { givenCities } from '../gestures.ts';
+import { type ServedConsole, serveConsole } from '../served-console.ts';
 
 let served: ServedConsole;
 let api: Api;

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { eventually } from '@almanac/testkit/eventually';
 import { givenDeployedTable } from '@almanac/testkit/system/builders';
 import type { Page } from 'playwright-core';
-import { cellOf, chooseMode } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { cellOf, chooseMode } from '../gestures.ts';
+import { type ServedConsole, serveConsole } from '../served-console.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,8 +1,8 @@
 // Feeds the grid, and the cards of a phone, with windows of rows.
 import type { IDatasource, IGetRowsParams } from 'ag-grid-community';
-import type { Filters, SortOrder } from '../address/view.ts';
-import { client, type Schemas } from '../api/client.ts';
-import type { Row } from '../api/queries.ts';
+import type { Filters, SortOrder } from '../../address/view.ts';
+import { client, type Schemas } from '../../api/client.ts';
+import type { Row } from '../../api/queries.ts';
 import { rowsInWindow } from './window-place.ts';
 
 /** What decides which rows there are, besides the filters and the sort. */
