@@ -69,7 +69,7 @@ async function recordFailure(
   if (rows.length === 0) return undefined;
   const { rows: endpoints } = await sql(
     `update webhook_endpoint set failing_since = coalesce(failing_since, now()) where id = $1::int
-     returning id, account_id, url, user_id, failing_since,
+     returning id, account_id, url, failing_since,
        failing_since <= now() - make_interval(days => $2::int) as is_over`,
     [attempt.endpoint_id, triedForDays],
   );

@@ -18,7 +18,7 @@ export async function giveUpWaiting(sql: Sql, endpointId: number, why: keyof typ
   );
 }
 
-type Failing = { id: number; account_id: number; url: string; failing_since: Date; user_id: number | null };
+type Failing = { id: number; account_id: number; url: string; failing_since: Date };
 
 /** Switches an endpoint off that has failed for too long, once, and mails the administrators. */
 export async function switchOff(sql: Sql, { id, account_id, url, failing_since }: Failing): Promise<void> {
