@@ -101,3 +101,9 @@ export function countClicks() {
     count: () => count,
   };
 }
+
+/** What a field for a local time takes. */
+export function localTime(date: Date): string {
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 19);
+}

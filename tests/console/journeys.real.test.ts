@@ -2,7 +2,7 @@
 // month, look at the past, and invite others. Each has a number of clicks that it may take.
 import type { Api } from '@almanac/api-client/api';
 import type { Page } from 'playwright-core';
-import { cellOf, chooseMode, countClicks, givenCities, namesOf } from './gestures.ts';
+import { cellOf, chooseMode, countClicks, givenCities, localTime, namesOf } from './gestures.ts';
 import { type ServedConsole, serveConsole } from './served-console.ts';
 
 let served: ServedConsole;
@@ -106,10 +106,4 @@ async function dropFile(page: Page, name: string, content: string): Promise<void
     [name, content],
   );
   await page.getByRole('region', { name: 'Rows', exact: true }).dispatchEvent('drop', { dataTransfer: data });
-}
-
-/** What a field for a local time takes. */
-function localTime(date: Date): string {
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 19);
 }

@@ -2,7 +2,17 @@
 import type { Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import type { Page } from 'playwright-core';
-import { arrowTo, cellOf, chooseMode, givenCities, namesOf, openByPalette, paste, tabTo } from './gestures.ts';
+import {
+  arrowTo,
+  cellOf,
+  chooseMode,
+  givenCities,
+  localTime,
+  namesOf,
+  openByPalette,
+  paste,
+  tabTo,
+} from './gestures.ts';
 import { givenRequest } from './given-request.ts';
 import { type ServedConsole, serveConsole } from './served-console.ts';
 
@@ -181,7 +191,7 @@ async function typeInstant(page: Page, instant: Date): Promise<void> {
   const [day, month] = [two(instant.getDate()), two(instant.getMonth() + 1)];
   const hour = instant.getHours();
   const rest = [two(instant.getMinutes()), two(instant.getSeconds())];
-  const wanted = [`${instant.getFullYear()}-${month}-${day}`, `${two(hour)}:${rest.join(':')}`].join('T');
+  const wanted = localTime(instant);
   const parts = [
     [day, month, String(instant.getFullYear()), two(hour), ...rest],
     [month, day, String(instant.getFullYear()), two(hour % 12 || 12), ...rest, hour < 12 ? 'A' : 'P'],

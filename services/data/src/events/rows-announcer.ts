@@ -117,12 +117,14 @@ async function countChanges(sql: Sql, name: string, since: string, mark: string)
     `select count(*) filter (where svc_is_deleted and svc_updated_at <= $2::timestamptz) as deleted,
        count(*) filter (where not svc_is_deleted and svc_created_at > $1::timestamptz and svc_updated_at <= $2::timestamptz) as inserted,
        count(*) filter (where not svc_is_deleted and svc_created_at <= $1::timestamptz and svc_updated_at <= $2::timestamptz) as updated,
-       case when min(svc_updated_by) filter (where svc_updated_at <= $2::timestamptz)
-         = max(svc_updated_by) filter (where svc_updated_at <= $2::timestamptz)
-         then min(svc_updated_by) filter (where svc_updated_at <= $2::timestamptz) end as by,
+       min(svc_updated_by) filter (where svc_updated_at <= $2::timestamptz) as first_by,
+       max(svc_updated_by) filter (where svc_updated_at <= $2::timestamptz) as last_by,
        count(*) filter (where svc_updated_at > $2::timestamptz) > 0 as more
      from ${name} where svc_updated_at > $1::timestamptz`,
     [since, mark],
   );
-  return rows[0] as Counts;
+  const [{ first_by, last_by, ...counts }] = rows as [
+    Omit<Counts, 'by'> & Record<'first_by' | 'last_by', string | null>,
+  ];
+  return { ...counts, by: first_by === last_by ? first_by : null };
 }

@@ -4,7 +4,7 @@ import type { Row } from '../api/queries.ts';
 import { plainText } from '../cells/cell-text.ts';
 import { writeHtmlTable, writeTsv } from '../cells/tsv.ts';
 import type { CellRange } from './range/cell-range.ts';
-import { isOfTable } from './range/range-selection.ts';
+import { columnsOf, focusedRange, nodeAt } from './range/grid-cells.ts';
 
 /**
  * The cells to copy, as the API sends them and with their edits; rows are copied below the names of
@@ -12,22 +12,19 @@ import { isOfTable } from './range/range-selection.ts';
  */
 export function copiedCells(api: GridApi<Row>, range: CellRange | undefined): string[][] | undefined {
   if (range) return cellsOfRange(api, range);
-  const names = api.getAllDisplayedColumns().map((column) => column.getColId());
   const rows = api.getSelectedNodes();
   if (rows.length > 0) {
-    const shown = names.filter(isOfTable);
+    const shown = columnsOf(api);
     return [shown, ...rows.map((rowNode) => shown.map((colKey) => plainText(api.getCellValue({ rowNode, colKey }))))];
   }
-  const cell = api.getFocusedCell();
-  if (!cell) return [];
-  const [top, name] = [cell.rowIndex, cell.column.getColId()];
-  return cellsOfRange(api, { isNew: cell.rowPinned === 'top', top, bottom: top, columns: [name] }) ?? [];
+  const focused = focusedRange(api);
+  return (focused && cellsOfRange(api, focused)) ?? [];
 }
 
 function cellsOfRange(api: GridApi<Row>, { isNew, top, bottom, columns }: CellRange): string[][] | undefined {
   const lines: string[][] = [];
   for (let row = top; row <= bottom; row += 1) {
-    const rowNode = isNew ? api.getPinnedTopRow(row) : api.getDisplayedRowAtIndex(row);
+    const rowNode = nodeAt(api, row, isNew);
     if (!rowNode?.data) return undefined;
     lines.push(columns.map((colKey) => plainText(api.getCellValue({ rowNode, colKey }))));
   }

@@ -13,7 +13,8 @@ import { gridTheme } from './grid-theme.ts';
 import { applyLayout, layoutOf } from './layout.ts';
 import { registerGridModules } from './modules.ts';
 import { type CellRange, type GridPlace, movedDown, type RangeFill } from './range/cell-range.ts';
-import { createRangeSelection, isOfTable, type RangeSelection } from './range/range-selection.ts';
+import { columnsOf, focusedRange, nodeAt } from './range/grid-cells.ts';
+import { createRangeSelection, type RangeSelection } from './range/range-selection.ts';
 import type { RowQuery } from './rows/row-source.ts';
 import { createRowWindow, type RowWindow } from './rows/row-window.ts';
 
@@ -100,7 +101,7 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
   const onFocusCell = useEffectEvent((cell: Parameters<GridProps['onFocusCell']>[0]) => props.onFocusCell(cell));
   const onFill = useEffectEvent(
     ({ source, target }: RangeFill) =>
-      api && props.onFill({ source: ofAll(source), target: ofAll(target) }, namesOf(api)),
+      api && props.onFill({ source: ofAll(source), target: ofAll(target) }, columnsOf(api)),
   );
   const onClear = useEffectEvent((range: CellRange) => props.onClear(ofAll(range)));
   const onRange = useEffectEvent((cells: number) => props.onRange(cells));
@@ -137,7 +138,7 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
         if (data && !column.isCellEditable(node)) onOpen(data.svc_sk);
       },
       onCellFocused: ({ api, rowIndex, rowPinned, column }) => {
-        const node = rowIndex === null ? undefined : rowAt(api, rowIndex, rowPinned === 'top');
+        const node = rowIndex === null ? undefined : nodeAt(api, rowIndex, rowPinned === 'top');
         const name = typeof column === 'object' ? column?.getColId() : column;
         onFocusCell(node?.data && name ? { row: node.data, column: name } : undefined);
         if (node?.data && !rowPinned) onFocusRow(node.data.svc_sk);
@@ -236,17 +237,14 @@ export function Grid({ query, filters, sort, layout, columns, openRow, newRows, 
         if (range) props.onCopy(ofAll(range));
       }}
       onPaste={(event) => {
-        const cell = api?.getFocusedCell();
-        if (!api || !cell || event.target instanceof HTMLInputElement) return;
+        const focused = api && focusedRange(api);
+        if (!focused || event.target instanceof HTMLInputElement) return;
         event.preventDefault();
-        const columns = namesOf(api);
         const range = selection.current?.range();
-        const { rowIndex: top, rowPinned, column } = cell;
-        const focused = { isNew: rowPinned === 'top', top, bottom: top, columns: [column.getColId()] };
         const target = ofAll(range ?? focused);
         const place = { column: target.columns[0] ?? '', row: target.top, isNew: target.isNew };
         const text = event.clipboardData.getData('text/plain');
-        props.onPaste(text, { place, range: range && target, columns });
+        props.onPaste(text, { place, range: range && target, columns: columnsOf(api) });
       }}
     />
   );
@@ -268,19 +266,8 @@ const fixedOptions: GridOptions<Row> = {
   ...editingOptions,
 };
 
-/** The columns of the table as they are shown: without the boxes beside the rows. */
-const namesOf = (api: GridApi<Row>) =>
-  api
-    .getAllDisplayedColumns()
-    .map((column) => column.getColId())
-    .filter(isOfTable);
-
 function rowsAt(api: GridApi<Row>, { isNew, top, bottom }: CellRange): (Row | undefined)[] {
-  return Array.from({ length: bottom - top + 1 }, (_, place) => rowAt(api, top + place, isNew)?.data);
-}
-
-function rowAt(api: GridApi<Row>, place: number, isNew: boolean) {
-  return isNew ? api.getPinnedTopRow(place) : api.getDisplayedRowAtIndex(place);
+  return Array.from({ length: bottom - top + 1 }, (_, place) => nodeAt(api, top + place, isNew)?.data);
 }
 
 /** Begins to edit the first cell of a new row. */

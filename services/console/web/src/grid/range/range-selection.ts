@@ -12,6 +12,7 @@ import {
   type RangeFill,
   rangeBetween,
 } from './cell-range.ts';
+import { columnsOf, isOfTable } from './grid-cells.ts';
 
 export type RangeEvents = {
   /** The range has as many cells now; 0 without one. Called at rest, not while it grows. */
@@ -52,13 +53,8 @@ export function createRangeSelection<Row>(
   let rest: ReturnType<typeof setTimeout> | undefined;
   let scrolling: ReturnType<typeof setInterval> | undefined;
 
-  const order = () =>
-    api
-      .getAllDisplayedColumns()
-      .map((column) => column.getColId())
-      .filter(isOfTable);
-  const isWide = () => anchor && head && (anchor.row !== head.row || anchor.column !== head.column);
-  const range = () => (anchor && head && isWide() ? rangeBetween(anchor, head, order()) : undefined);
+  const order = () => columnsOf(api);
+  const range = () => (anchor && head && !isSame(anchor, head) ? rangeBetween(anchor, head, order()) : undefined);
   /** The range, or else the cell with the focus. */
   const source = () => range() ?? (anchor && rangeBetween(anchor, anchor, order()));
 
@@ -259,8 +255,6 @@ export function createRangeSelection<Row>(
   };
 }
 
-/** The boxes beside the rows are the grid's. */
-export const isOfTable = (column: string) => !column.startsWith('ag-Grid-');
 const cellAt = ({ target }: Event) => (target instanceof Element ? target.closest<HTMLElement>('.ag-cell') : null);
 const isInEditor = ({ target }: Event) =>
   target instanceof Element && target.closest('input, textarea, .ag-popup') !== null;

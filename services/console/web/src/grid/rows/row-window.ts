@@ -2,6 +2,7 @@
 // pixels, so of very many rows the grid has a window, which slides when one comes to its ends.
 import type { GridApi } from 'ag-grid-community';
 import type { Row } from '../../api/queries.ts';
+import { columnsOf } from '../range/grid-cells.ts';
 import { createRowSource, type RowQuery, type RowSourceEvents } from './row-source.ts';
 import { isFilled, mostRows, offsetAround, rowsInWindow, slidesAt } from './window-place.ts';
 
@@ -30,10 +31,15 @@ export function createRowWindow(
   let query: RowQuery | undefined;
   let offset = 0;
   let total = 0;
+  /** The row to which the window has slid, until its rows are there. */
+  let shownFirst: number | undefined;
 
   const loaded = (rowCount: number) => {
     total = rowCount;
     onLoaded(rowCount);
+    // Before it knew how high the rows are, the browser may have cut the scroll position off.
+    if (shownFirst !== undefined) api.ensureIndexVisible(shownFirst - offset, 'top');
+    shownFirst = undefined;
     if (!isFilled(total, offset)) slideTo(Math.max(0, Math.min(offset, total - 1)));
   };
   const setSource = () => {
@@ -49,10 +55,8 @@ export function createRowWindow(
     onSlide(before - offset);
     setSource();
     api.setRowCount(rowsInWindow(total, offset), true);
-    const show = () => !api.isDestroyed() && api.ensureIndexVisible(row - offset, 'top');
-    show();
-    // The browser may have cut the scroll position off before it knew how high the rows are.
-    requestAnimationFrame(show);
+    shownFirst = row;
+    api.ensureIndexVisible(row - offset, 'top');
     if (!focused || focused.rowPinned || !container.contains(document.activeElement)) return;
     const place = focused.rowIndex + before - offset;
     if (place >= 0 && place < rowsInWindow(total, offset)) api.setFocusedCell(place, focused.column);
@@ -64,7 +68,7 @@ export function createRowWindow(
     const isWithin = place >= offset && place < offset + rowsInWindow(total, offset);
     if (isWithin) api.ensureIndexVisible(place - offset, 'middle');
     else slideTo(place);
-    const first = api.getAllDisplayedColumns().find((column) => !column.getColId().startsWith('ag-Grid-'));
+    const [first] = columnsOf(api);
     if (first) api.setFocusedCell(place - offset, first);
   };
 
@@ -96,6 +100,7 @@ export function createRowWindow(
   const load = (next: RowQuery) => {
     query = next;
     offset = 0;
+    shownFirst = undefined;
     setSource();
     api.ensureIndexVisible(0, 'top');
   };
