@@ -16,11 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => served?.stop());
 
-it('the end of a million rows is reached by scrolling', async () => {
+it('the end of a million rows, and the start again, are reached by scrolling', async () => {
   await withMillion(async (page) => {
     await scrollTo(page, 'end');
     await rowAt(page, 399_999).waitFor();
     await scrollUntil(page, 'end', 999_999);
+    await rowsLineUp(page);
+    await scrollUntil(page, 'start', 0);
     await rowsLineUp(page);
   });
 });
@@ -57,17 +59,31 @@ it('a row far down is reached by its number, and cells line up there', async () 
   });
 });
 
+it('a search whose answer is slow is left for the next one, however often', async () => {
+  await withMillion(async (page) => {
+    for (const q of ['slow 1', 'slow 2', 'slow 3', 'slow 4']) {
+      const asked = page.waitForRequest((request) => (request.postDataJSON() as { q?: string } | null)?.q === q);
+      await page.getByRole('searchbox', { name: 'Search rows' }).fill(q);
+      await asked;
+    }
+    await page.getByRole('searchbox', { name: 'Search rows' }).fill('few');
+    await page.getByText('1,000 rows').waitFor();
+    await rowAt(page, 0).waitFor();
+  });
+});
+
 const nameOf = (place: number) => `Row ${place}`;
 const rowAt = (page: Page, place: number) => page.getByRole('gridcell', { name: nameOf(place), exact: true });
 
 async function withMillion(work: (page: Page) => Promise<void>): Promise<void> {
   await served.withPage(`/console/t/${key}`, async (page) => {
-    await page.route('**/table_data/grid', (route) => {
+    await page.route('**/table_data/grid', async (route) => {
       const { startRow, endRow, q } = route.request().postDataJSON() as {
         startRow: number;
         endRow: number;
         q?: string;
       };
+      if (q?.startsWith('slow')) return;
       const rowCount = q === 'few' ? 1_000 : million;
       const rows = Array.from({ length: Math.max(0, Math.min(endRow, rowCount) - startRow) }, (_, at) => ({
         ...{ svc_sk: startRow + at + 1, svc_version: 1, svc_lookups: {} },
@@ -81,7 +97,7 @@ async function withMillion(work: (page: Page) => Promise<void>): Promise<void> {
   });
 }
 
-/** Scrolls as a person does, away from the end and to it: at rest there no scroll would be told. */
+/** Scrolls as a person does, away from the end and to it: who is there already does not scroll. */
 const scrollTo = (page: Page, end: 'start' | 'end') =>
   page
     .locator('.ag-grid-viewport')

@@ -62,13 +62,13 @@ export function createRowSource(query: RowQuery, offset: number, events: RowSour
     try {
       const place = { start: startRow + offset, end: endRow + offset };
       const found = await fetchRows(query, { filters: filterModel, sort, ...place }, ended.signal);
-      if (ended.signal.aborted) return;
+      ended.signal.throwIfAborted();
       params.successCallback(found.rows, rowsInWindow(found.rowCount, offset));
       events.onLoaded(found.rowCount);
     } catch (error) {
-      if (ended.signal.aborted) return;
+      // Also when the source has ended: the grid makes two calls at a time, of all sources.
       params.failCallback();
-      events.onFailed(error);
+      if (!ended.signal.aborted) events.onFailed(error);
     }
   };
   return { getRows: (params) => void getRows(params), destroy: () => ended.abort() };
