@@ -54,6 +54,7 @@ const shownBy = {
   nameCodePoints: [kit('api/input'), 'counts the length of a name in code points'],
   descriptionCodePoints: [kit('api/input'), 'takes a description of ten thousand code points and no more'],
   textCellBytes: ['services/data/tests/value-checks.test.ts', 'takes a %s of 1 MB and not a byte more'],
+  correctedRowsPerImportTable: [tests('jobs', 'imports/corrections'), 'at most 1,000 rows of a file'],
   uploadBytes: [
     tests('gateway', 'connections/framing'),
     'refuses an upload whose length exceeds 5 GB before it checks a token',

@@ -52,6 +52,8 @@ export const limits = {
   nameCodePoints: 255,
   descriptionCodePoints: 10_000,
   textCellBytes: MB,
+  /** Of the rejected rows of an import table, corrected in place; more are for the file itself. */
+  correctedRowsPerImportTable: 1000,
   uploadBytes: 5 * KB * MB,
   openImportsPerAccount: 10,
   openExportsPerAccount: 10,

@@ -29,7 +29,7 @@ import { bulkLoad } from './imports/bulk-load.ts';
 import { cancelLoad } from './imports/cancel-load.ts';
 import { checkColumnSources } from './imports/check-sources.ts';
 import { readLoadChanges } from './imports/dry-run-changes.ts';
-import { readRejectedRows } from './imports/rejected-rows.ts';
+import { listRejectedRows, readRejectedRows } from './imports/rejected-rows.ts';
 import { mergeRows } from './merges/merge-rows.ts';
 import { readMergedRows, summarizeMerge } from './merges/read-merge.ts';
 import { listTableStatistics } from './summaries/table-statistics.ts';
@@ -50,6 +50,7 @@ const callers = {
   CheckColumnSources: ['jobs'],
   CancelLoad: ['jobs', 'operator'],
   ReadRejectedRows: ['jobs', 'operator'],
+  ListRejectedRows: ['jobs', 'operator'],
   ReadLoadChanges: ['jobs', 'operator'],
   BulkRead: ['jobs', 'operator'],
   CheckBulkRead: ['jobs', 'operator'],
@@ -122,6 +123,10 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
     ReadRejectedRows: async function* (call, { load_id }, signal) {
       const { context } = await clusters.locate(call.accountId);
       for await (const chunk of readRejectedRows(context, call, load_id, signal)) yield { chunk };
+    },
+    ListRejectedRows: async function* (call, { load_id: loadId, rows, start_row: startRow, end_row: endRow }) {
+      const { context } = await clusters.locate(call.accountId);
+      for (const chunk of await listRejectedRows(context, call, { loadId, rows, startRow, endRow })) yield { chunk };
     },
     ReadLoadChanges: async function* (call, { load_id: loadId, kind, start_row: startRow, end_row: endRow }) {
       const { context } = await clusters.locate(call.accountId);

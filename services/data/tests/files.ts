@@ -1,5 +1,7 @@
 // Loads and reads whole files the way jobs does.
+
 import type { BulkReadRequest } from '@almanac/protos/generated/almanac/data/v1/BulkReadRequest.ts';
+import type { RowCorrection } from '@almanac/protos/generated/almanac/data/v1/RowCorrection.ts';
 import type { RpcCaller, RpcOptions } from '@almanac/service-kit/rpc/contract';
 import { caller, type DataNet } from './given.ts';
 
@@ -29,6 +31,7 @@ type Options = {
   versioned?: boolean;
   first_row?: number;
   most_bytes?: number;
+  corrections?: RowCorrection[];
   /** Columns of the file; each fills the column of its name, unless `columns` is given. */
   file_columns: string[];
   columns?: FileColumn[];

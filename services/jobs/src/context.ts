@@ -30,6 +30,7 @@ export type JobsContext = {
     | 'BulkRead'
     | 'CheckBulkRead'
     | 'ReadRejectedRows'
+    | 'ListRejectedRows'
     | 'ReadLoadChanges'
   >;
   work: JobsConfig['work'];

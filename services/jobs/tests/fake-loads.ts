@@ -77,7 +77,10 @@ type Options = {
   columns: { position: number; target_column: string }[];
   numbered: boolean;
   first_row: number;
+  corrections: { row: number; cells: { position: number; value?: string }[] }[];
 };
+
+export type RejectedRow = { row: number; cells: string[]; problems: { column: string; value: string }[] };
 
 export function merge(table: FakeTable, options: Options, records: string[][], badValue: string) {
   const result = {
@@ -90,18 +93,23 @@ export function merge(table: FakeTable, options: Options, records: string[][], b
     rejected: 0,
     rejections: [] as { row: number; column: string; value: string; message: string }[],
     errors: [] as string[],
+    rejectedRows: [] as RejectedRow[],
   };
   const keys = table.columns.filter((column) => column.is_primary_key).map(({ name }) => name);
   const wanted = new Map<string, { row: Row; code: string }>();
   for (const [index, record] of records.entries()) {
     const own = options.numbered ? record.splice(0, 2) : [String(index + Math.max(options.first_row, 1)), ''];
     const number = Number(own[0]);
+    const corrected = options.corrections.find(({ row }) => row === number);
+    for (const { position, value = '' } of corrected?.cells ?? []) record[position] = value;
     const row: Row = {};
     for (const { position, target_column } of options.columns) row[target_column] = record[position] ?? '';
     const { svc_transaction_code: code = 'u', ...values } = row;
     const bad = Object.entries(values).find(([, value]) => value === badValue);
-    if (own[1]) for (const problem of JSON.parse(own[1])) result.rejections.push({ row: number, ...problem });
-    else if (bad) result.rejections.push({ row: number, column: bad[0], value: bad[1], message: 'is not allowed' });
+    const found = bad ? [{ column: bad[0], value: bad[1], message: 'is not allowed' }] : [];
+    const problems: typeof found = own[1] && !corrected ? JSON.parse(own[1]) : found;
+    for (const problem of problems) result.rejections.push({ row: number, ...problem });
+    if (problems.length > 0) result.rejectedRows.push({ row: number, cells: record, problems });
     else wanted.set(JSON.stringify(keys.map((key) => values[key])), { row: values, code });
   }
   result.rejected = result.rejections.length;

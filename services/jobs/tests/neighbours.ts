@@ -1,6 +1,7 @@
 // The neighbours of jobs, faked at the RPC edge. The fake of data parses CSV itself, keeps rows by
 // primary key and loads by id, and can be made unavailable, slow, or late.
 import type { BulkReadRequest__Output } from '@almanac/protos/generated/almanac/data/v1/BulkReadRequest.ts';
+import type { ListRejectedRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ListRejectedRowsRequest.ts';
 import { type CallContext, createContextVerifier } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -11,7 +12,7 @@ import type { Permission } from '@almanac/service-kit/rights/rights';
 import type { RpcHandlers, RpcServiceName } from '@almanac/service-kit/rpc/contract';
 import { createRpcServer, type RpcServerOptions } from '@almanac/service-kit/rpc/server';
 import type { TestKeys } from '@almanac/testkit/calls/keys';
-import { type Column, count, type FakeTable, type Load, merge, readRecords } from './fake-loads.ts';
+import { type Column, count, type FakeTable, type Load, merge, type RejectedRow, readRecords } from './fake-loads.ts';
 
 type Gate = { promise: Promise<void>; open: () => void };
 
@@ -161,6 +162,7 @@ export class Neighbours {
       return result;
     },
     ReadRejectedRows: (_call, { load_id }) => this.readRejected(load_id),
+    ListRejectedRows: (_call, request) => this.listRejected(request),
     ReadLoadChanges: (_call, request) => this.readChanges(request),
     BulkRead: (call, request) => this.bulkRead(call, request),
     CheckBulkRead: async (call, { read }) => {
@@ -204,6 +206,15 @@ export class Neighbours {
     yield { chunk: Buffer.from('row,value,message\n') };
     for (const { row, value, message } of result.rejections)
       yield { chunk: Buffer.from(`${row},${value},${message}\n`) };
+  }
+
+  private async *listRejected({ load_id = '', start_row, end_row, rows = [] }: ListRejectedRowsRequest__Output) {
+    const result = this.results.get(load_id) as { rejectedRows: RejectedRow[] } | undefined;
+    const load = this.loads.find((each) => each.load_id === load_id);
+    if (!result || !load) throw new ServiceError('not_found', { code: 'not_found', message: 'The load is not known.' });
+    const chosen = result.rejectedRows.filter(({ row }) => rows.length === 0 || rows.includes(row));
+    const window = { rows: chosen.slice(start_row, end_row), rowCount: chosen.length };
+    yield { chunk: Buffer.from(JSON.stringify({ columns: load.options.file_columns, ...window })) };
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the messages of the wire

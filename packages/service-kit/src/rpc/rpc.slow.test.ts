@@ -107,6 +107,7 @@ describe('gRPC between services', () => {
       yield { chunk: Buffer.from('a') };
       throw new ServiceError('not_found', { code: 'not_found', message: 'no such table' });
     },
+    ListRejectedRows: async function* () {},
     ReadLoadChanges: async function* () {},
     BulkRead: async function* (_call, _request, signal) {
       try {

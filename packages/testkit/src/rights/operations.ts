@@ -262,6 +262,13 @@ export const operations: Record<string, Case[]> = {
   ],
   'PUT /imports/{id}/tables/{table_id}/file': [{ rule: 'editRows' }],
   'GET /imports/{id}/tables/{table_id}/changes': [{ rule: 'viewRows' }],
+  'GET /imports/{id}/tables/{table_id}/rejected_rows': [{ rule: 'viewRows' }],
+  'POST /imports/{id}/tables/{table_id}/correct': [
+    {
+      rule: 'editRows',
+      note: 'Asked once more when the load begins; one with mass deletion takes what allowing that takes.',
+    },
+  ],
   'POST /imports/{id}/tables/{table_id}/apply': [
     {
       rule: 'editRows',

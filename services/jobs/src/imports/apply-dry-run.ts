@@ -1,26 +1,16 @@
 // A dry run is applied without a second upload: its stored file is loaded, or its rows become the
 // operations of a change request.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { notFound, ServiceError } from '@almanac/service-kit/errors';
+import { ServiceError } from '@almanac/service-kit/errors';
 import type { JobsContext } from '../context.ts';
-import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
 import type { import_table } from '../generated/prisma/client.ts';
 import { findEarlierResult, transactOnce } from '../idempotency.ts';
-import { queueJob } from '../queue/jobs.ts';
 import { finishedTableStates, importTableMachine } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
-import type { Transaction } from '../transaction.ts';
-import { furtherLoad } from './further-load.ts';
+import { loadAgain, wrongState } from './further-load.ts';
 import { authorizeMassDeletion } from './import-tables.ts';
 import type { applications, ImportDetail } from './import-view.ts';
-import {
-  getImport,
-  lockImport,
-  moveImport,
-  recordAction,
-  requireImportRight,
-  requireRoomForImport,
-} from './imports.ts';
+import { openImportTable, recordAction } from './imports.ts';
 import { requireLoadable } from './row-policy.ts';
 
 /** `title` and `description`: of the change request. */
@@ -41,20 +31,17 @@ const proposingDeadlineMs = 22_000;
 export async function applyDryRun(
   ctx: JobsContext,
   call: CallContext,
-  { importId, tableId }: { importId: number; tableId: number },
+  ids: { importId: number; tableId: number },
   read: () => Application,
 ): Promise<import_table> {
-  const found = await getImport(ctx, call, importId);
-  await requireImportRight(ctx, call, found, 'edit');
-  const table = found.import_tables.find(({ id }) => id === tableId);
-  if (!table) throw notFound('Import table');
+  const { found, table } = await openImportTable(ctx, call, ids, 'edit');
   const application = readApplication(read());
   if ((await findEarlierResult(ctx, call)) === undefined) {
     requireApplicable(table, application);
     if (application.as === 'rows') await loadFile(ctx, call, found, table);
     else await propose(ctx, call, found, table, application);
   }
-  return ctx.prisma.import_table.findFirstOrThrow({ where: { id: tableId, account_id: call.accountId } });
+  return ctx.prisma.import_table.findFirstOrThrow({ where: { id: table.id, account_id: call.accountId } });
 }
 
 function readApplication(given: Application): Application {
@@ -66,9 +53,6 @@ function readApplication(given: Application): Application {
     field,
   });
 }
-
-const wrongState = (message: string, params = {}) =>
-  new ServiceError('wrong_state', { code: 'wrong_state', message, params });
 
 const appliedAlready = (as: string | null) =>
   wrongState(`The dry run was applied already${as === null ? '' : `, as ${as}`}.`, { applied_as: as });
@@ -84,52 +68,22 @@ function requireApplicable(table: import_table, { as }: Application): void {
   if (statesAllowing(importTableMachine, 'apply').some((state) => state === status)) return;
   const hasEnded = finishedTableStates.some((state) => state === status);
   throw wrongState(
-    hasEnded ? `The dry run is ${status}; correct the file and import it again.` : 'The dry run has not ended yet.',
+    hasEnded
+      ? `The dry run is ${status}; correct its rows in place, or the file, and import it again.`
+      : 'The dry run has not ended yet.',
     { state: status },
   );
 }
 
 async function loadFile(ctx: JobsContext, call: CallContext, found: ImportDetail, table: import_table) {
-  const { accountId } = call;
   await requireLoadable(ctx, call, table.table_definition_id);
   const mass_delete_by = await authorizeMassDeletion(ctx, call, found.branch_id, table);
-  await requireStoredFile(ctx, table);
-  const load = async (tx: Transaction) => {
-    await requireOpenable(tx, call, found.id);
-    const { count } = await tx.import_table.updateMany({
-      where: {
-        ...{ id: table.id, account_id: accountId, dry_run: true, applied_as: null },
-        status: { in: statesAllowing(importTableMachine, 'apply') },
-      },
-      data: { ...furtherLoad(), dry_run: false, applied_as: 'rows', mass_delete_by },
-    });
-    if (count === 0) throw appliedAlready(null);
-    await moveImport(tx, accountId, found.id, 'apply');
-    await recordAction(tx, call, found.id, 'apply', table.table_definition_key);
-    await recordObject(tx, accountId, table.object_key, daysFromNow(retentionDays.upload));
-    const { giveUpAfterSeconds } = ctx.work;
-    await queueJob(tx, { kind: 'import_table', subjectId: table.id, groupId: found.id, call, giveUpAfterSeconds });
-    return table.id;
-  };
-  await transactOnce(ctx, call, load);
-}
-
-// Files are kept for days after their table has ended.
-async function requireStoredFile({ store }: JobsContext, { object_key, object_etag }: import_table): Promise<void> {
-  if ((await store.stat(object_key))?.etag === object_etag) return;
-  throw wrongState('The file is no longer stored; upload it again, in a new import.');
-}
-
-// Locks the import, which is open from then on.
-async function requireOpenable(tx: Transaction, call: CallContext, importId: number): Promise<void> {
-  const status = await lockImport(tx, call.accountId, importId);
-  const where = { id: importId, account_id: call.accountId };
-  const { cancel_requested } = await tx.data_import.findFirstOrThrow({ where });
-  if (status === 'cancelled' || (status === 'processing' && cancel_requested))
-    throw wrongState(
-      `The import is ${status === 'cancelled' ? status : 'being cancelled'}; its tables are not loaded.`,
-    );
-  if (status !== 'processing') await requireRoomForImport(tx, call);
+  const isLoaded = await loadAgain(ctx, call, table, {
+    event: 'apply',
+    where: { dry_run: true, applied_as: null },
+    data: { dry_run: false, applied_as: 'rows', mass_delete_by },
+  });
+  if (!isLoaded) throw appliedAlready(null);
 }
 
 async function propose(

@@ -108,6 +108,7 @@ export const importTableSchema = z
       .string()
       .nullable()
       .meta({ description: 'All rejected rows as CSV; fresh at every GET, for one hour.' }),
+    corrected_rows: count.meta({ description: 'Rows of the file that were corrected in place (`correct`).' }),
     errors: z.array(z.string()),
     created_at: time,
     started_at: time.nullable(),
@@ -179,6 +180,36 @@ export const dryRunChangesSchema = z
     truncated: z.boolean().meta({ description: 'Only the first rows are kept: 100,000, or 16 MB of them.' }),
   })
   .meta({ id: 'DryRunChanges' });
+
+const rejectedRowSchema = z
+  .object({
+    row: count.meta({ description: 'Its number in the file.' }),
+    cells: z.array(z.string().nullable()).meta({ description: 'One for each column, as the load read them.' }),
+    problems: z.array(
+      z
+        .object({
+          column: z.string().meta({ description: 'Of the table, or several of a key; empty: the row as a whole.' }),
+          value: z.string().nullable(),
+          message: z.string(),
+        })
+        .meta({ id: 'RejectedCell' }),
+    ),
+  })
+  .meta({ id: 'RejectedRow' });
+export const rejectedRowsSchema = z
+  .object({
+    columns: z.array(
+      z
+        .object({
+          name: z.string().meta({ description: 'In the file.' }),
+          target: z.string().nullable().meta({ description: 'The column of the table that it fills.' }),
+        })
+        .meta({ id: 'FileColumn' }),
+    ),
+    rows: z.array(rejectedRowSchema),
+    rowCount: count,
+  })
+  .meta({ id: 'RejectedRows' });
 
 export type ImportDetail = data_import & { import_tables: import_table[]; actions: import_action[] };
 
@@ -272,6 +303,7 @@ export async function showImportTable(
     metrics: metricsOf(row),
     rejections: row.rejections as z.input<typeof rejectionSchema>[],
     rejected_rows_url: await rejectedUrl(ctx, row),
+    corrected_rows: (row.corrections as unknown[]).length,
     errors,
     created_at: row.created_at.toISOString(),
     started_at: row.started_at?.toISOString() ?? null,

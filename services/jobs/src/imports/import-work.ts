@@ -32,6 +32,7 @@ import type { JobHandler } from '../queue/worker.ts';
 import { type ImportTableStatus, importTableMachine } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
+import { correctionsOf } from './corrections.ts';
 import { finishImport, lockImport } from './imports.ts';
 import { type Progress, storedFile } from './stored-file.ts';
 
@@ -174,7 +175,9 @@ async function load(
   ): AsyncGenerator<BulkLoadRequest> {
     const { columns } = plan;
     const style = { date_style: dateStyle, decimal_separator: separatorOf(mapping, file) };
-    yield { options: { ...optionsOf(table, file), ...style, ...plan, most_bytes: room } };
+    const targets = new Map(columns.map((source) => [positionOf(source), source.target_column ?? '']));
+    const corrections = correctionsOf(table, targets);
+    yield { options: { ...optionsOf(table, file), ...style, ...plan, corrections, most_bytes: room } };
     for await (const chunk of file.rows(targetsOf(file, columns, deployed))) {
       signal.throwIfAborted();
       yield { chunk: chunk as Buffer };

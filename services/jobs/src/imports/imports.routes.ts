@@ -4,13 +4,13 @@ import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/
 import { visibleNameSchema } from '@almanac/service-kit/api/names';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { JsonText } from '@almanac/service-kit/http/json-text';
-import { rowText } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
 import { z } from 'zod';
 import type { JobsContext } from '../context.ts';
 import { uploadBytes } from '../files/object-store/upload-bytes.ts';
 import { idempotencyKeyHeader } from '../idempotency.ts';
 import { applyDryRun } from './apply-dry-run.ts';
+import { correctRows } from './corrections.ts';
 import { changeKinds, readDryRunChanges } from './dry-run-changes.ts';
 import { addImportTable, formats, onErrors, patterns, storeFile } from './import-tables.ts';
 import {
@@ -21,6 +21,7 @@ import {
   listedImportSchema,
   listedTables,
   newImportTableSchema,
+  rejectedRowsSchema,
   showImportDetail,
   showImportTable,
 } from './import-view.ts';
@@ -33,6 +34,8 @@ import {
   listImports,
   requireImportRight,
 } from './imports.ts';
+import { listRejectedRows } from './rejected-rows.ts';
+import { rowWindowParameters } from './row-window.ts';
 import { uploadComplete } from './upload-complete.ts';
 
 const tag = 'Imports';
@@ -185,15 +188,61 @@ export function importRoutes(ctx: JobsContext): Route[] {
       params: { ...id, table_id: idTextSchema },
       query: {
         kind: z.enum(changeKinds).optional().meta({ description: 'Which rows to show; all by default.' }),
-        startRow: rowText.optional().meta({ default: 0, description: 'The first row, counted from 0.' }),
-        endRow: rowText.optional().meta({
-          description: `The row after the last one; at most ${limits.gridRows} after startRow, ${limits.perPageDefault} by default.`,
-        }),
+        ...rowWindowParameters,
       },
       response: dryRunChangesSchema,
       handle: async ({ call, params, query }) => {
         const ids = { importId: params.id, tableId: params.table_id };
         return new JsonText(await readDryRunChanges(ctx, call, ids, query));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/imports/{id}/tables/{table_id}/rejected_rows',
+      operationId: 'listRejectedRows',
+      tag,
+      summary: 'List the rows of a file that were rejected',
+      description:
+        'With all their cells and what is wrong with them, in the order of the file; kept for a day. `rejected_rows_url` has them as CSV.',
+      extension: true,
+      params: { ...id, table_id: idTextSchema },
+      query: rowWindowParameters,
+      response: rejectedRowsSchema,
+      handle: async ({ call, params, query }) =>
+        listRejectedRows(ctx, call, { importId: params.id, tableId: params.table_id }, query),
+    }),
+    route({
+      method: 'POST',
+      path: '/imports/{id}/tables/{table_id}/correct',
+      operationId: 'correctRejectedRows',
+      tag,
+      summary: 'Correct rejected rows in place, and load the file again',
+      example: { rows: [{ row: 2, cells: { numeric_code: '999' } }] },
+      requestHeaders: idempotencyKeyHeader,
+      description:
+        'Of an import table that has loaded nothing: a dry run that has ended, or one that failed for rejected rows. ' +
+        `The cells replace those of the stored file, which is then loaded again with the same options, a dry run as a dry run. Earlier corrections stay; at most ${limits.correctedRowsPerImportTable} rows of a file can be corrected (docs/how-to/import-a-file.md).`,
+      extension: true,
+      params: { ...id, table_id: idTextSchema },
+      body: {
+        rows: z
+          .array(
+            z
+              .object({
+                row: z.int().min(0).meta({ description: 'Its number in the file, of a row that was rejected.' }),
+                cells: z.record(z.string(), z.string().nullable()).meta({
+                  description: 'By the names that the columns have in the file, as it would have them; null: no value.',
+                }),
+              })
+              .meta({ id: 'CorrectedRow' }),
+          )
+          .min(1)
+          .max(limits.correctedRowsPerImportTable),
+      },
+      response: importTableSchema,
+      handle: async ({ call, params, body }) => {
+        const ids = { importId: params.id, tableId: params.table_id };
+        return showImportTable(ctx, await correctRows(ctx, call, ids, body));
       },
     }),
     route({

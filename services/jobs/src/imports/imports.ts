@@ -112,6 +112,23 @@ async function isKnownImport(ctx: JobsContext, call: CallContext, { branch_id, i
   );
 }
 
+/**
+ * A table of an import, and the import, of which the caller has the right on every table. 404 for
+ * an unknown one.
+ */
+export async function openImportTable(
+  ctx: JobsContext,
+  call: CallContext,
+  { importId, tableId }: { importId: number; tableId: number },
+  action: 'view' | 'edit',
+): Promise<{ found: ImportDetail; table: import_table }> {
+  const found = await getImport(ctx, call, importId);
+  await requireImportRight(ctx, call, found, action);
+  const table = found.import_tables.find(({ id }) => id === tableId);
+  if (!table) throw notFound('Import table');
+  return { found, table };
+}
+
 // The same rule as a query condition, so that a list shows exactly what can be opened.
 function importsWithin(reach: Reach): Prisma.data_importWhereInput {
   const { everywhere, branchIds, domainIds, tableDefinitionIds, closedBranchIds } = reach;
@@ -247,7 +264,7 @@ export function requireOpen(status: string, wanted: string): void {
   });
 }
 
-type DirectEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry' | 'apply';
+type DirectEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry' | 'apply' | 'correct';
 const outcomes = {
   add_table: 'uploading',
   upload_complete: 'processing',
@@ -256,7 +273,10 @@ const outcomes = {
   expire: 'cancelled',
   retry: 'processing',
   apply: 'processing',
+  correct: 'processing',
 } as const satisfies Record<DirectEvent, string>;
+
+const loadAgainEvents: ReadonlySet<DirectEvent> = new Set(['retry', 'apply', 'correct']);
 
 /** Applies one transition; false: the current state does not allow the event. */
 export async function moveImport(tx: Transaction, accountId: number, id: number, event: DirectEvent): Promise<boolean> {
@@ -266,7 +286,7 @@ export async function moveImport(tx: Transaction, accountId: number, id: number,
     data: {
       status,
       finished_at: status === 'cancelled' ? new Date() : null,
-      ...(event === 'retry' || event === 'apply' ? { cancel_requested: false } : {}),
+      ...(loadAgainEvents.has(event) ? { cancel_requested: false } : {}),
     },
   });
   return count === 1;

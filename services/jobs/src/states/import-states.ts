@@ -9,7 +9,16 @@ export type ImportStatus =
   | 'completed_with_errors'
   | 'failed'
   | 'cancelled';
-type ImportEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'finish' | 'expire' | 'retry' | 'apply';
+type ImportEvent =
+  | 'add_table'
+  | 'upload_complete'
+  | 'complete'
+  | 'cancel'
+  | 'finish'
+  | 'expire'
+  | 'retry'
+  | 'apply'
+  | 'correct';
 
 export const importMachine = [
   ['created', 'add_table', 'uploading'],
@@ -33,6 +42,9 @@ export const importMachine = [
   ['completed', 'apply', 'processing'],
   ['completed_with_errors', 'apply', 'processing'],
   ['processing', 'apply', 'processing'],
+  ['failed', 'correct', 'processing'],
+  ['completed_with_errors', 'correct', 'processing'],
+  ['processing', 'correct', 'processing'],
 ] as const satisfies readonly Transition<ImportStatus, ImportEvent>[];
 
 export type ImportTableStatus =
@@ -43,7 +55,17 @@ export type ImportTableStatus =
   | 'completed_with_errors'
   | 'failed'
   | 'cancelled';
-type ImportTableEvent = 'upload' | 'begin' | 'wait' | 'finish' | 'fail' | 'cancel' | 'retry' | 'apply' | 'propose';
+type ImportTableEvent =
+  | 'upload'
+  | 'begin'
+  | 'wait'
+  | 'finish'
+  | 'fail'
+  | 'cancel'
+  | 'retry'
+  | 'apply'
+  | 'propose'
+  | 'correct';
 
 export const importTableMachine = [
   ['created', 'upload', 'uploaded'],
@@ -65,6 +87,8 @@ export const importTableMachine = [
   ['completed_with_errors', 'apply', 'uploaded'],
   ['completed', 'propose', 'completed'],
   ['completed_with_errors', 'propose', 'completed_with_errors'],
+  ['failed', 'correct', 'uploaded'],
+  ['completed_with_errors', 'correct', 'uploaded'],
 ] as const satisfies readonly Transition<ImportTableStatus, ImportTableEvent>[];
 
 export const openImportStates: ImportStatus[] = ['created', 'uploading', 'processing'];

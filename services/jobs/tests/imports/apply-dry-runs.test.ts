@@ -94,7 +94,7 @@ describe('a dry run applied as rows', () => {
     ]);
     const failed = await givenDryRun({ on_error: 'reject_file' });
     expect(messageOf(await apply(failed, { as: 'rows' }))).toEqual([
-      ...[422, 'The dry run is failed; correct the file and import it again.'],
+      ...[422, 'The dry run is failed; correct its rows in place, or the file, and import it again.'],
     ]);
     jobs.neighbours.addTable({ key: 'open' });
     const open = await givenImport(jobs, { open: file }, { dry_run: true });

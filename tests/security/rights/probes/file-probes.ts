@@ -32,6 +32,14 @@ export const fileProbes: Record<string, Probe> = {
     ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/changes`,
     422, // it is no dry run
   ),
+  'GET /imports/{id}/tables/{table_id}/rejected_rows': reads(
+    ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/rejected_rows`,
+  ),
+  'POST /imports/{id}/tables/{table_id}/correct': sends(
+    ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/correct`,
+    422, // it has rejected no row
+    () => ({ rows: [{ row: 2, cells: { code: 'C' } }] }),
+  ),
   'POST /imports/{id}/tables/{table_id}/apply': sends(
     ({ importId, importTableId }) => `/imports/${importId}/tables/${importTableId}/apply`,
     422, // it is no dry run

@@ -170,7 +170,8 @@ export class World {
     const { table_definition_id, oauth_application_id } = this.ids;
     if (name === 'token_id') return this.made(`/users/${id}/refresh_tokens`, { oauth_application_id });
     const tables = path.replace(/\/\{table_id\}.*/, '').replace('{id}', String(id));
-    if (path.endsWith('/changes') || path.endsWith('/apply')) return this.dryRun(tables);
+    if (path.endsWith('/changes') || path.endsWith('/apply')) return this.dryRun(tables, csv);
+    if (path.endsWith('/rejected_rows') || path.endsWith('/correct')) return this.dryRun(tables, rejectedCsv);
     return this.made(tables, { table_definition_id, pattern: 'incremental' });
   }
 
@@ -183,16 +184,16 @@ export class World {
   }
 
   /** An import table whose dry run has ended. */
-  private async dryRun(tables: string): Promise<number> {
+  private async dryRun(tables: string, content: string): Promise<number> {
     const { table_definition_id } = this.ids;
-    const options = { pattern: 'incremental', dry_run: true };
+    const options = { pattern: 'incremental', dry_run: true, on_error: 'reject_rows' };
     const table = await this.api.post(tables, { table_definition_id, ...options });
-    await upload(table.upload_url, csv);
+    await upload(table.upload_url, content);
     const of = tables.replace('/tables', '');
     await this.api.post(`${of}/upload_complete`);
     await poll(
       () => this.api.get<{ status: string }>(of),
-      ({ status }) => status === 'completed',
+      ({ status }) => status.startsWith('completed'),
     );
     return table.id;
   }
@@ -422,6 +423,7 @@ const names = {
 };
 
 const csv = 'alpha2,alpha3,numeric_code,name\r\nXZ,XXZ,999,Utopia\r\n';
+const rejectedCsv = csv.replace('999', '99999');
 const code = { data_type: 'string', is_required: true };
 const countryColumns = [
   { ...code, name: 'alpha2', length: 2, is_primary_key: true, description: 'Two-letter code' },

@@ -3,6 +3,7 @@
 // rows is in the result.
 import type { BulkLoadOptions__Output } from '@almanac/protos/generated/almanac/data/v1/BulkLoadOptions.ts';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
+import { limits } from '@almanac/service-kit/limits';
 import type { Problem } from '@almanac/service-kit/problems';
 import { type DeployedTable, isRequired, keyColumns } from '../../tables/table.ts';
 import { readCell, readText } from './cell-reading.ts';
@@ -12,6 +13,9 @@ import { positionOf, readValueMaps, type ValueMap } from './value-maps.ts';
 
 const patterns = ['full', 'incremental', 'incremental_with_delete'] as const;
 export type Pattern = (typeof patterns)[number];
+
+/** `position` among the columns of the file; `column` of the table; `value` null: none. */
+export type RowCorrection = { row: number; cells: { position: number; column: string; value: string | null }[] };
 
 export type LoadOptions = {
   loadId: string;
@@ -38,6 +42,8 @@ export type LoadOptions = {
   firstRow: number;
   /** Rows name by svc_sk and svc_version the row they were made of. */
   versioned: boolean;
+  /** What rows of the file are instead. */
+  corrections: RowCorrection[];
   /** The most bytes of rows that may be staged. */
   maxBytes: number;
   raw: BulkLoadOptions__Output;
@@ -67,6 +73,12 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
   if (!['', 'MDY', 'DMY', 'ISO'].includes(raw.date_style)) throw bad('date_style must be MDY, DMY or ISO.');
   if (!['', '.', ','].includes(raw.decimal_separator)) throw bad('decimal_separator must be . or ,.');
   const percent = raw.mass_delete_percent > 0 ? raw.mass_delete_percent : 50;
+  const corrections = readCorrections(raw);
+  if (corrections.length > limits.correctedRowsPerImportTable)
+    throw bad(`corrections may have at most ${limits.correctedRowsPerImportTable} rows.`);
+  const isOfFile = ({ position }: { position: number }) => position in raw.file_columns;
+  if (!corrections.every(({ cells }) => cells.length > 0 && cells.every(isOfFile)))
+    throw bad('corrections must be of cells that the file has.');
   return {
     loadId: raw.load_id,
     tableDefinitionId: raw.table_definition_id,
@@ -84,10 +96,17 @@ export function readLoadOptions(raw: BulkLoadOptions__Output | undefined | null)
     numbered: raw.numbered,
     versioned: raw.versioned,
     firstRow: Math.max(raw.first_row, 1),
+    corrections,
     maxBytes: raw.most_bytes > 0 ? raw.most_bytes : Number.POSITIVE_INFINITY,
     raw,
   };
 }
+
+const readCorrections = ({ corrections }: BulkLoadOptions__Output): RowCorrection[] =>
+  corrections.map(({ row, cells }) => ({
+    row,
+    cells: cells.map(({ position, target_column, value = null }) => ({ position, column: target_column, value })),
+  }));
 
 /** The tables that lookups of the load may refer to, as `find` answers them. */
 export async function readTargets(

@@ -11,6 +11,7 @@ import { lockLoad, lockStaging, tryLockStaging, unlockSession } from '../../post
 import { stagingName } from '../../sql/identifiers.ts';
 import type { LoadOptions } from '../plan/load-options.ts';
 import { rejectCopyTerminator, UnreadableFile } from './copy-terminator.ts';
+import { correctRowsSql } from './corrections-sql.ts';
 import { loadLimits } from './load-limits.ts';
 import { nameSession } from './load-sessions.ts';
 import type { Staging } from './staged-file.ts';
@@ -74,6 +75,10 @@ async function copyInto(
   const { rows } = await sql("select current_setting('server_version_num')::int < 180000 as older");
   const bytes = rows[0]?.older ? rejectCopyTerminator(chunks) : chunks;
   const count = await copy(client, copyStagingSql(name, options), bytes);
+  if (options.corrections.length > 0) {
+    const { text, values } = correctRowsSql(name, options);
+    await sql(text, values);
+  }
   // Without statistics the planner would estimate a handful of rows for a million; a small sample
   // is enough.
   await sql('set local default_statistics_target = 10');

@@ -15,9 +15,10 @@ import { type ImportDetails, type ImportTable, rowCountQuery } from '../queries.
 import styles from './effect.module.css';
 import { isMassDeletion, isTypedNumber } from './mass-deletion.ts';
 
-type ApplyPanelProps = { given: ImportDetails; table: ImportTable; name: string };
+type AppliedProps = { given: ImportDetails; table: ImportTable; name: string };
+type ApplyPanelProps = AppliedProps & { hasCorrections: boolean };
 
-export function ApplyPanel({ given, table, name }: ApplyPanelProps) {
+export function ApplyPanel({ given, table, name, hasCorrections }: ApplyPanelProps) {
   const { data: definitions, error, refetch } = useQuery(definitionsQuery(given.branch_id));
   const definition = definitions?.find(({ id }) => id === table.table_definition_id);
   const { inserted = 0, updated = 0, deleted = 0 } = table.metrics ?? {};
@@ -27,6 +28,12 @@ export function ApplyPanel({ given, table, name }: ApplyPanelProps) {
   if (count === 0 || definition === undefined || (deleted > 0 && isPending)) return null;
   const refusal = definition.can_not?.import_rows;
   if (refusal !== undefined) return <p className={importStyles.notice}>{refusal}</p>;
+  if (hasCorrections)
+    return (
+      <p className={importStyles.notice}>
+        <Trans>Check the file again with the corrected rows; then it can be applied with them.</Trans>
+      </p>
+    );
   return (
     <ApplyChoice
       given={given}
@@ -41,7 +48,7 @@ export function ApplyPanel({ given, table, name }: ApplyPanelProps) {
 }
 
 type Application = { as: 'rows' } | { as: 'change_request'; title?: string };
-type ApplyChoiceProps = ApplyPanelProps & {
+type ApplyChoiceProps = AppliedProps & {
   count: number;
   isProposed: boolean;
   isMass: boolean;

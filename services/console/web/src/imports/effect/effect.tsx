@@ -13,14 +13,13 @@ import { changesQuery, isNoLongerKept } from './changes-query.ts';
 import { EffectRows } from './effect-rows.tsx';
 
 type EffectProps = {
-  importId: number;
   table: ImportTable;
   columns: Column[];
   kind: ChangeKind | undefined;
   onKind: (kind: ChangeKind | undefined) => void;
 };
 
-export function Effect({ importId, table, columns, kind, onKind }: EffectProps) {
+export function Effect({ table, columns, kind, onKind }: EffectProps) {
   const { inserted = 0, updated = 0, deleted = 0 } = table.metrics ?? {};
   const counts = { created: inserted, updated, deleted };
   const total = inserted + updated + deleted;
@@ -37,13 +36,7 @@ export function Effect({ importId, table, columns, kind, onKind }: EffectProps) 
       {total > 0 && (
         <>
           <KindChoice counts={counts} chosen={kind} onChoose={onKind} />
-          <ChangedRows
-            importId={importId}
-            tableId={table.id}
-            columns={columns}
-            kind={kind}
-            onAll={() => onKind(undefined)}
-          />
+          <ChangedRows table={table} columns={columns} kind={kind} onAll={() => onKind(undefined)} />
         </>
       )}
     </section>
@@ -51,17 +44,16 @@ export function Effect({ importId, table, columns, kind, onKind }: EffectProps) 
 }
 
 type ChangedRowsProps = {
-  importId: number;
-  tableId: number;
+  table: ImportTable;
   columns: Column[];
   kind: ChangeKind | undefined;
   onAll: () => void;
 };
 
-function ChangedRows({ importId, tableId, columns, kind, onAll }: ChangedRowsProps) {
+function ChangedRows({ table, columns, kind, onAll }: ChangedRowsProps) {
   const { t } = useLingui();
   const { count } = useNumbers();
-  const query = useInfiniteQuery(changesQuery(importId, tableId, kind));
+  const query = useInfiniteQuery(changesQuery(table, kind));
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = query;
   if (isNoLongerKept(error))
     return (

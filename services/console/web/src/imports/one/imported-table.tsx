@@ -2,7 +2,8 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { tablesQuery } from '../../api/queries.ts';
+import { useState } from 'react';
+import { definitionsQuery, tablesQuery } from '../../api/queries.ts';
 import type { ChangeKind } from '../../diff/change-kinds.ts';
 import { useNumbers } from '../../parts/files/use-numbers.ts';
 import pageStyles from '../../parts/page.module.css';
@@ -13,7 +14,8 @@ import styles from '../imports.module.css';
 import { LoadBar, LoadCounts } from '../load-counts.tsx';
 import { Progress } from '../progress.tsx';
 import { type ImportDetails, type ImportTable, isOpen, type Metrics } from '../queries.ts';
-import { Rejections } from './rejections.tsx';
+import type { Corrections } from '../rejected/corrections.ts';
+import { Rejections } from '../rejected/rejections.tsx';
 
 type ImportedTableProps = {
   given: ImportDetails;
@@ -26,9 +28,14 @@ export function ImportedTable({ given, table, kind, onKind }: ImportedTableProps
   const { t } = useLingui();
   const words = useImportWords();
   const { data: tables } = useQuery(tablesQuery(given.branch_id));
-  const known = tables?.find(({ id }) => id === table.table_definition_id);
+  const { data: definitions } = useQuery(definitionsQuery(given.branch_id));
+  const isTable = ({ id }: { id: number }) => id === table.table_definition_id;
+  const canImport = definitions?.find(isTable)?.can?.includes('import_rows') === true;
+  const known = tables?.find(isTable);
   const name = known?.name ?? table.table_definition_key;
   const { name: status, style } = words.tableStatus[table.status];
+  // Those that are entered and not checked yet.
+  const [corrections, setCorrections] = useState<Corrections>(new Map());
   const isRunning = given.status === 'processing' && ['uploaded', 'processing'].includes(table.status);
   const hasLoaded = table.status === 'completed' || table.status === 'completed_with_errors';
   return (
@@ -80,17 +87,17 @@ export function ImportedTable({ given, table, kind, onKind }: ImportedTableProps
         </p>
       )}
       {hasLoaded && table.dry_run && table.applied_as === null && !isOpen(given) && (
-        <ApplyPanel given={given} table={table} name={name} />
+        <ApplyPanel given={given} table={table} name={name} hasCorrections={corrections.size > 0} />
       )}
-      <Rejections importId={given.id} table={table} />
+      <Rejections
+        importId={given.id}
+        table={table}
+        canCorrect={canImport && !isOpen(given)}
+        corrections={corrections}
+        onCorrect={setCorrections}
+      />
       {hasLoaded && table.dry_run && (
-        <Effect
-          importId={given.id}
-          table={table}
-          columns={known?.column_definitions ?? []}
-          kind={kind}
-          onKind={onKind}
-        />
+        <Effect table={table} columns={known?.column_definitions ?? []} kind={kind} onKind={onKind} />
       )}
     </>
   );

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "import_table" ADD COLUMN     "corrections" JSONB NOT NULL DEFAULT '[]';
