@@ -14,7 +14,7 @@ import { isFolderStore } from './files/object-store/create-object-store.ts';
 import { mountFolderServer } from './files/object-store/folder-server.ts';
 import { importMappingRoutes } from './import-mappings/import-mappings.routes.ts';
 import { importRoutes } from './imports/imports.routes.ts';
-import { accountOf, requireOpenUpload } from './imports/uploads.ts';
+import { accountOf, requireOpenUpload } from './imports/uploaded/uploads.ts';
 import { mountMailPages } from './mail/dev-pages.ts';
 import { sampleRoutes } from './samples/samples.routes.ts';
 import { deliveryRoutes } from './webhooks/endpoints/deliveries.routes.ts';

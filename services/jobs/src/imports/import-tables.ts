@@ -31,7 +31,7 @@ import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { getImport, lockImport, moveImport, recordAction, requireImportRight, requireOpen } from './imports.ts';
 import { requireLoadable } from './row-policy.ts';
-import { newApiFileKey, removeReplacedFiles, urlKeyOf } from './uploads.ts';
+import { newApiFileKey, removeReplacedFiles, urlKeyOf } from './uploaded/uploads.ts';
 
 export const uploadSeconds = 24 * 3600;
 export const maxTablesPerImport = 100;

@@ -34,7 +34,7 @@ import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
 import { correctionsOf } from './corrections.ts';
 import { finishImport, lockImport } from './imports.ts';
-import { type Progress, storedFile } from './stored-file.ts';
+import { type Progress, storedFile } from './uploaded/stored-file.ts';
 
 const loadDeadlineMs = 12 * 3_600_000;
 const progressEveryMs = 1_000;

@@ -18,7 +18,7 @@ import { statesAllowing } from '../states/state-machine.ts';
 import { announce, lockAccount, recordAct, type Transaction } from '../transaction.ts';
 import { readReach, requireReach } from '../visibility.ts';
 import { type ImportDetail, listedTableFields, listedTables, showImport, showListedTable } from './import-view.ts';
-import { urlKeyOf } from './uploads.ts';
+import { urlKeyOf } from './uploaded/uploads.ts';
 
 export const importFields = {
   id: 'integer',

@@ -24,7 +24,7 @@ import {
   requireOpen,
 } from './imports.ts';
 import { requireAllLoadable } from './row-policy.ts';
-import { findUploadedFile, type UploadedFile } from './uploads.ts';
+import { findUploadedFile, type UploadedFile } from './uploaded/uploads.ts';
 
 type LocatedFile = UploadedFile & { table: import_table };
 

@@ -7,7 +7,7 @@ import type { JobsContext } from '../context.ts';
 import { sweepEvents } from '../events/append-events.ts';
 import { sweepObjects } from '../files/stored-objects.ts';
 import { lockImport, moveImport, recordAction, removeCancelledFiles } from '../imports/imports.ts';
-import { countUploadedBytes, extendOpenUploads } from '../imports/uploads.ts';
+import { countUploadedBytes, extendOpenUploads } from '../imports/uploaded/uploads.ts';
 import { sweepMailFiles } from '../mail/transports/folder-transport.ts';
 import { finishedTableStates } from '../states/import-states.ts';
 import { announce, transact } from '../transaction.ts';

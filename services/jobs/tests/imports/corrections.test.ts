@@ -1,4 +1,4 @@
-// Rejected rows, shown and corrected in place: the stored file is loaded again with their new cells.
+// Rejected rows, shown and corrected in place: the stored file is loaded again with new cells.
 import type { Call } from '@almanac/testkit/calls/call';
 import { ended, givenJobs, type Jobs, makeMapping, runImport } from '../given.ts';
 

@@ -2,13 +2,13 @@
 // read repeatedly.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
-import type { JobsContext } from '../context.ts';
-import { putWithinLimit } from '../files/account-storage.ts';
-import { newObjectKey, ObjectChanged, type Range, type StoredObject } from '../files/object-store/object-store.ts';
-import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
-import { fileError } from '../formats/table-file/file-error.ts';
-import type { FileSource } from '../formats/table-file/table-file.ts';
-import type { import_table } from '../generated/prisma/client.ts';
+import type { JobsContext } from '../../context.ts';
+import { putWithinLimit } from '../../files/account-storage.ts';
+import { newObjectKey, ObjectChanged, type Range, type StoredObject } from '../../files/object-store/object-store.ts';
+import { daysFromNow, recordObject, retentionDays } from '../../files/stored-objects.ts';
+import { fileError } from '../../formats/table-file/file-error.ts';
+import type { FileSource } from '../../formats/table-file/table-file.ts';
+import type { import_table } from '../../generated/prisma/client.ts';
 
 /** Bytes of the file read so far. */
 export type Progress = { bytes: number };

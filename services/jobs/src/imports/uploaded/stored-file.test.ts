@@ -1,4 +1,4 @@
-import type { Range } from '../files/object-store/object-store.ts';
+import type { Range } from '../../files/object-store/object-store.ts';
 import { storedFile } from './stored-file.ts';
 
 const bytes = Buffer.from(Array.from({ length: 1000 }, (_, i) => i % 256));

@@ -5,10 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
-import type { JobsContext } from '../context.ts';
-import type { StoredObject } from '../files/object-store/object-store.ts';
-import { retentionDays } from '../files/stored-objects.ts';
-import { finishedTableStates, openImportStates } from '../states/import-states.ts';
+import type { JobsContext } from '../../context.ts';
+import type { StoredObject } from '../../files/object-store/object-store.ts';
+import { retentionDays } from '../../files/stored-objects.ts';
+import { finishedTableStates, openImportStates } from '../../states/import-states.ts';
 
 // Also used as a PostgreSQL pattern.
 const apiFileSuffix = '(?<=-[0-9a-f]{32})-[0-9a-f]{32}$';
