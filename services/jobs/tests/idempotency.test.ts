@@ -36,6 +36,13 @@ const newEndpoint = { url: 'https://hooks.example/almanac', event_types: ['webho
 const givenWebhook = async () =>
   `/webhook_endpoints/${(await jobs.call('POST', '/api/v1/webhook_endpoints', newEndpoint)).body.id}`;
 const mappings = '/import_mappings';
+/** The path of an import table that has ended. */
+const givenDryRun = async (content: string) => {
+  jobs.neighbours.release(); // this one ends
+  const { id, import_tables } = await runImport(jobs, { countries: content }, { dry_run: true });
+  jobs.neighbours.hold();
+  return `/imports/${id}/tables/${import_tables[0].id}`;
+};
 
 type Case = { path: string; body?: object };
 
@@ -48,12 +55,14 @@ const cases: Record<string, () => Promise<Case>> = {
   'end the uploads': async () => ({ path: `/imports/${await openImport('code,name\nDE,Germany\n')}/upload_complete` }),
   'complete an import': async () => ({ path: `/imports/${await openImport()}/complete` }),
   'cancel an import': async () => ({ path: `/imports/${await openImport()}/cancel` }),
-  'apply a dry run': async () => {
-    jobs.neighbours.release(); // this one ends
-    const { id, import_tables } = await runImport(jobs, { countries: 'code,name\nDE,Germany\n' }, { dry_run: true });
-    jobs.neighbours.hold();
-    return { path: `/imports/${id}/tables/${import_tables[0].id}/apply`, body: { as: 'change_request' } };
-  },
+  'apply a dry run': async () => ({
+    path: `${await givenDryRun('code,name\nDE,Germany\n')}/apply`,
+    body: { as: 'change_request' },
+  }),
+  'correct rejected rows': async () => ({
+    path: `${await givenDryRun('code,name\nDE,BAD\n')}/correct`,
+    body: { rows: [{ row: 2, cells: { name: 'Germany' } }] },
+  }),
   'create an export': async () => ({ path: '/exports', body: newExport }),
   'cancel an export': async () => {
     const { body } = await jobs.call('POST', '/api/v1/exports', newExport);
