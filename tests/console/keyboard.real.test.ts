@@ -196,10 +196,13 @@ async function typeInstant(page: Page, instant: Date): Promise<void> {
     [day, month, String(instant.getFullYear()), two(hour), ...rest],
     [month, day, String(instant.getFullYear()), two(hour % 12 || 12), ...rest, hour < 12 ? 'A' : 'P'],
   ];
-  for (const typed of parts) {
-    for (let times = 0; times < 8; times += 1) await page.keyboard.press('ArrowLeft');
-    for (const part of typed) await page.keyboard.type(part);
-    if ((await field.inputValue()) === wanted) return;
-  }
-  throw new Error(`The field has ${await field.inputValue()} and not ${wanted}.`);
+  // The browser takes two digits for one part only while little time is between them.
+  await eventually(async () => {
+    for (const typed of parts) {
+      for (let times = 0; times < 8; times += 1) await page.keyboard.press('ArrowLeft');
+      for (const part of typed) await page.keyboard.type(part);
+      if ((await field.inputValue()) === wanted) return;
+    }
+    throw new Error(`The field has ${await field.inputValue()} and not ${wanted}.`);
+  });
 }
