@@ -10,7 +10,7 @@ import { useExportWords } from '../export-words.ts';
 import type { Export, NewExport } from '../queries.ts';
 import { ColumnsChoice } from './columns-choice.tsx';
 import { ExportProgress } from './export-progress.tsx';
-import { type ExportedView, newExport } from './new-export.ts';
+import { type ExportedView, newExport, seenColumns } from './new-export.ts';
 import { SeenRows } from './seen-rows.tsx';
 
 type ExportFormProps = {
@@ -28,7 +28,7 @@ export function ExportForm({ table, view, onStart, onClose }: ExportFormProps) {
   const words = useExportWords();
   const [format, setFormat] = useState<Export['format']>('xlsx');
   const [isForEditing, setIsForEditing] = useState(false);
-  const [columns, setColumns] = useState<string[]>([]);
+  const [columns, setColumns] = useState(() => seenColumns(table, view));
   const hasReferences = table.column_definitions.some((column) => column.foreign_key_table_id !== null);
   const hasKey = table.column_definitions.some((column) => column.is_primary_key);
   const act = useAct((body: NewExport) => client.post('/exports', { body }), {

@@ -1,5 +1,5 @@
 import type { Table } from '../../api/queries.ts';
-import { type ExportChoices, newExport } from './new-export.ts';
+import { type ExportChoices, newExport, seenColumns } from './new-export.ts';
 
 const table = {
   branch_id: 1,
@@ -28,10 +28,22 @@ describe('a new export', () => {
     const filters = { name: { filterType: 'text' as const, type: 'contains' as const, filter: 'land' } };
     const sort = [{ column: 'name', direction: 'desc' as const }];
     const asOf = '2026-03-31T22:00:00.000Z';
-    expect(newExport(table, { ...choices, asOf }, { filters, sort, q: 'a', asOf })).toEqual({
+    expect(newExport(table, { ...choices, asOf }, { filters, sort, q: 'a', asOf, columns: [] })).toEqual({
       ...{ ...basis, format: 'csv', columns: ['code', 'name'], filterModel: filters, q: 'a', as_of: asOf },
       sortModel: [{ colId: 'name', sort: 'desc' }],
     });
+  });
+
+  it('has the columns that one sees, in that order', () => {
+    const seen = { filters: {}, sort: [], q: undefined, asOf: undefined };
+    const hidden = { ...seen, columns: [{ column: 'name' }, { column: 'code', hidden: true as const }] };
+    expect(seenColumns(table, hidden)).toEqual(['name']);
+    expect(seenColumns(table, undefined)).toEqual(['code', 'name']);
+    const turned = { ...seen, columns: [{ column: 'name', width: 240 }] };
+    const columns = seenColumns(table, turned);
+    expect(newExport(table, { ...choices, columns }, turned).columns).toEqual(['name', 'code']);
+    const withSystem = { ...choices, columns, hasSystemColumns: true };
+    expect(newExport(table, withSystem, turned).columns?.slice(-2)).toEqual(['name', 'code']);
   });
 
   it('is for editing only as a workbook, which has its own columns', () => {

@@ -1,4 +1,5 @@
 // The export that a person asks for, as the API takes it.
+import { type ColumnLayout, completed } from '../../address/column-layout.ts';
 import type { Filters, SortOrder } from '../../address/view.ts';
 import type { Table } from '../../api/queries.ts';
 import type { Export, NewExport } from '../queries.ts';
@@ -9,6 +10,7 @@ export type ExportedView = {
   sort: SortOrder[];
   q: string | undefined;
   asOf: string | undefined;
+  columns: ColumnLayout;
 };
 
 export type ExportChoices = {
@@ -21,6 +23,16 @@ export type ExportChoices = {
   isForEditing: boolean;
   asOf: string | undefined;
 };
+
+/** The columns that are seen, in the order in which they are. */
+export const seenColumns = (table: Table, view: ExportedView | undefined): string[] =>
+  placesOf(table, view).flatMap(({ column, hidden }) => (hidden ? [] : [column]));
+
+const placesOf = ({ column_definitions }: Table, view: ExportedView | undefined): ColumnLayout =>
+  completed(
+    view?.columns ?? [],
+    column_definitions.map(({ name }) => name),
+  );
 
 /**
  * All columns with those of the system, of all rows, is an export that others can download, too.
@@ -38,17 +50,22 @@ export function newExport(table: Table, choices: ExportChoices, view: ExportedVi
     ...(Object.keys(filters).length > 0 && { filterModel: filters as NonNullable<NewExport['filterModel']> }),
     ...(sort.length > 0 && { sortModel: sort.map(({ column, direction }) => ({ colId: column, sort: direction })) }),
     ...(q !== undefined && { q }),
-    ...(isForEditing ? { for_editing: true } : columnsOf(table, choices)),
+    ...(isForEditing ? { for_editing: true } : columnsOf(table, choices, view)),
     ...(!isForEditing && hasLabels && { include_lookups: true }),
   };
 }
 
 const systemColumns = ['svc_sk', 'svc_created_at', 'svc_updated_at'];
 
-function columnsOf(table: Table, { columns, hasSystemColumns }: ExportChoices): Pick<NewExport, 'columns'> {
-  const all = table.column_definitions.map(({ name }) => name);
+function columnsOf(
+  table: Table,
+  { columns, hasSystemColumns }: ExportChoices,
+  view: ExportedView | undefined,
+): Pick<NewExport, 'columns'> {
+  const all = placesOf(table, view).map(({ column }) => column);
   const chosen = columns.length === 0 ? all : all.filter((name) => columns.includes(name));
   if (!hasSystemColumns) return { columns: chosen };
   // Without a list the file has all of them, those of the system first.
-  return chosen.length === all.length ? {} : { columns: [...systemColumns, ...chosen] };
+  const isUsual = table.column_definitions.every(({ name }, at) => chosen[at] === name);
+  return isUsual ? {} : { columns: [...systemColumns, ...chosen] };
 }

@@ -1,4 +1,4 @@
-// Files in the console: what is wrong with one is corrected where it is shown.
+// Files in the console, both ways: what is wrong with one is corrected where it is shown.
 import type { Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import type { Page } from 'playwright-core';
@@ -42,6 +42,21 @@ it('rejected rows are corrected in place, and the file is checked again with the
       ['Bergen, Vestland', 465.3],
       ['Tromsø', 12],
     ]);
+  });
+});
+
+it('the file of an export has the columns that one sees', async () => {
+  const table = await givenCities(api);
+  await served.withPage(`/console/t/${table.key}?columns=name,code:hidden,area`, async (page) => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByText('Columns: 2 of 3').waitFor();
+    const asked: unknown[] = [];
+    await page.route('**/exports', (route) => {
+      if (route.request().method() === 'POST') asked.push(route.request().postDataJSON());
+      return route.continue();
+    });
+    await page.getByRole('dialog').getByRole('button', { name: 'Export', exact: true }).click();
+    await eventually(() => expect(asked).toMatchObject([{ columns: ['name', 'area'] }]));
   });
 });
 
