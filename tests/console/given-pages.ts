@@ -1,5 +1,5 @@
 // One path for each page of the console, with something on it.
-import type { Api } from '@almanac/api-client/api';
+import { type Api, poll, upload } from '@almanac/api-client/api';
 import { givenDeployedTable } from '@almanac/testkit/system/builders';
 
 /** Makes something for each page of the console to show, and answers their paths. */
@@ -28,9 +28,22 @@ export async function givenPages(api: Api): Promise<string[]> {
   others.push(`t/${key}?view=${viewId}&q=closed`);
   const model = [`t/${key}/structure`, `t/${key}/impact`, 'tables/new'];
   const branching = await givenBranchingPages(api, { id, branchId: branches[0].id });
-  return [...others, ...model, ...branching, 'imports', 'import', 'exports', ...admin, 'me'].map(
-    (path) => `/console/${path}`,
+  const files = ['imports', 'import', await givenRejectedRow(api, { id, branchId: branches[0].id }), 'exports'];
+  return [...others, ...model, ...branching, ...files, ...admin, 'me'].map((path) => `/console/${path}`);
+}
+
+/** A dry run with a row that is to be corrected. */
+async function givenRejectedRow(api: Api, { id, branchId }: { id: number; branchId: number }): Promise<string> {
+  const made = await api.post('/imports', { branch_id: branchId });
+  const how = { pattern: 'incremental', dry_run: true, on_error: 'reject_rows' };
+  const { upload_url } = await api.post(`/imports/${made.id}/tables`, { table_definition_id: id, ...how });
+  await upload(upload_url, 'code,state\nA-3,lost\nA-4,open\n');
+  await api.post(`/imports/${made.id}/upload_complete`);
+  await poll(
+    () => api.get(`/imports/${made.id}`),
+    ({ status }) => status === 'completed_with_errors',
   );
+  return `imports/${made.id}`;
 }
 
 async function givenBranchingPages(
