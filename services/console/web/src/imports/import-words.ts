@@ -22,6 +22,7 @@ export function useImportWords() {
     cancel: t`cancel requested`,
     expire: t`expired`,
     retry: t`tried again`,
+    correct: t`rejected rows corrected`,
     apply: t`dry run applied`,
     propose: t`dry run proposed as a change request`,
   };
