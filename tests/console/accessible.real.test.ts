@@ -3,18 +3,16 @@
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { givenPages } from './given-pages.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { api, overConsole, served } from './served-console.ts';
 
 const require = createRequire(import.meta.url);
 
-let served: ServedConsole;
 let paths: string[];
 
+overConsole();
 beforeAll(async () => {
-  served = await serveConsole();
-  paths = await givenPages(await served.account.person());
+  paths = await givenPages(api);
 });
-afterAll(() => served?.stop());
 
 /** A page is loaded once, and looked at in each scheme and width. */
 const looks = (['light', 'dark'] as const).flatMap((colorScheme) =>

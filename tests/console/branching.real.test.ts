@@ -2,18 +2,9 @@
 import { eventually } from '@almanac/testkit/eventually';
 import { givenColleague } from '@almanac/testkit/system/builders';
 import { cellOf, givenCities, namesOf, typeInto } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { api, overConsole, served } from './served-console.ts';
 
-type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
-
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 it('a row is corrected on a branch, compared and promoted, and an approver lets it in', async () => {
   const table = await givenCities(api);

@@ -1,18 +1,10 @@
 // Files in the console, both ways: what is wrong with one is corrected where it is shown.
-import type { Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import type { Page } from 'playwright-core';
 import { givenCities } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { api, overConsole, served } from './served-console.ts';
 
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 it('rejected rows are corrected in place, and the file is checked again with them', async () => {
   const table = await givenCities(api);

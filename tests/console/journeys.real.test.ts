@@ -1,18 +1,10 @@
 // The console in a real browser: journeys of people who look something up, bring a file every
 // month, look at the past, and invite others. Each has a number of clicks that it may take.
-import type { Api } from '@almanac/api-client/api';
 import type { Page } from 'playwright-core';
 import { cellOf, chooseMode, countClicks, givenCities, localTime, namesOf } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { api, overConsole, served } from './served-console.ts';
 
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 it('a code is looked up from anywhere by keyboard, with its history and who refers to it', async () => {
   const table = await givenCities(api);

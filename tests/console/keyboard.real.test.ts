@@ -1,5 +1,4 @@
 // The console in a real browser, by keyboard alone: the journeys of those who have no mouse.
-import type { Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import type { Page } from 'playwright-core';
 import {
@@ -14,16 +13,9 @@ import {
   tabTo,
 } from './gestures.ts';
 import { givenRequest } from './given-request.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { api, overConsole, served } from './served-console.ts';
 
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 const permissions = ['clipboard-read', 'clipboard-write'];
 

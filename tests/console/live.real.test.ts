@@ -1,18 +1,9 @@
 // The console in two browsers at once: what one of them changes, the other shows at once.
 import { eventually } from '@almanac/testkit/eventually';
 import { cellOf, givenCities, namesOf, typeInto } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { api, overConsole, served } from './served-console.ts';
 
-type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
-
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 const rename = async (tableId: number, code: string, name: string) => {
   const { data } = await api.get(`/table_data?table_definition_id=${tableId}&q=code:eq:${code}`);

@@ -4,19 +4,12 @@ import { eventually } from '@almanac/testkit/eventually';
 import { givenDeployedTable } from '@almanac/testkit/system/builders';
 import type { Page } from 'playwright-core';
 import { countClicks } from './gestures.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { api, overConsole, served } from './served-console.ts';
 
-type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
-
-let served: ServedConsole;
-let api: Api;
-
+overConsole();
 beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
   await api.post('/domains', { domain: { name: 'Sales' } });
 });
-afterAll(() => served?.stop());
 
 it('a spreadsheet becomes a table in service, with its rows, by four clicks', async () => {
   await served.withPage('/console/tables', async (page) => {

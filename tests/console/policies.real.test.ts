@@ -2,16 +2,11 @@
 // on any page breaches the content security policy or asks for an untrusted type.
 import type { Page } from 'playwright-core';
 import { givenPages } from './given-pages.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { overConsole, served } from './served-console.ts';
 
 const withinMs = 600_000;
 
-let served: ServedConsole;
-
-beforeAll(async () => {
-  served = await serveConsole();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 async function logIn(page: Page): Promise<void> {
   const { email, password } = served.account.admin;

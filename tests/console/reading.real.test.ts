@@ -4,16 +4,14 @@ import { brotliCompressSync } from 'node:zlib';
 import { signInMachine } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
 import { baseUrl, givenDeployedTable } from '@almanac/testkit/system/builders';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { api, overConsole, served } from './served-console.ts';
 
-let served: ServedConsole;
 let key: string;
 
+overConsole();
 beforeAll(async () => {
-  served = await serveConsole();
-  key = await givenOrders(served);
+  key = await givenOrders();
 });
-afterAll(() => served?.stop());
 
 describe('the console', () => {
   it('shows rows with all their digits, filters by a choice of values, and keeps the view in the address', async () => {
@@ -115,8 +113,7 @@ async function kilobytesOf(addresses: string[]): Promise<number> {
   return files.reduce((sum, file) => sum + brotliCompressSync(Buffer.from(file)).length, 0) / 1_000;
 }
 
-async function givenOrders({ account }: ServedConsole): Promise<string> {
-  const api = await account.person();
+async function givenOrders(): Promise<string> {
   const table = await givenDeployedTable(api, {
     name: 'Orders',
     columns: [

@@ -1,14 +1,9 @@
 // The console in a real browser: a change request is reviewed row by row, and applied.
 import { eventually } from '@almanac/testkit/eventually';
 import { givenRequest } from './given-request.ts';
-import { type ServedConsole, serveConsole } from './served-console.ts';
+import { api, overConsole, served } from './served-console.ts';
 
-let served: ServedConsole;
-
-beforeAll(async () => {
-  served = await serveConsole();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 it('350 changes are reviewed: two are refused with a reason, the others are approved and applied', async () => {
   const { table, id } = await givenRequest(served, 350);
@@ -25,7 +20,6 @@ it('350 changes are reviewed: two are refused with a reason, the others are appr
     await page.getByRole('button', { name: 'Apply 348 changes to main' }).click();
     await page.getByText('Applied', { exact: false }).first().waitFor();
   });
-  const api = await served.account.person();
   const applied = { status: 'applied', counts: { accepted: 348, rejected: 2 } };
   await eventually(async () => expect(await api.get(`/change_requests/${id}`)).toMatchObject(applied));
   const { meta } = await api.get(`/table_data?table_definition_id=${table}&per_page=1`);

@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Api } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
 import { eventually } from '@almanac/testkit/eventually';
 import { findFreePort } from '@almanac/testkit/network/ports';
@@ -36,8 +37,23 @@ export type ServedConsole = {
   stop: () => Promise<void>;
 };
 
-/** Starts the system, an account with its administrator, and the console that they have open. */
-export async function serveConsole(): Promise<ServedConsole> {
+export let served: ServedConsole;
+/** The API as the administrator calls it. */
+export let api: Api;
+
+/**
+ * For all tests of the file, the system, an account with its administrator, and the console that
+ * they have open.
+ */
+export function overConsole(): void {
+  beforeAll(async () => {
+    served = await serveConsole();
+    api = await served.account.person();
+  });
+  afterAll(() => served?.stop());
+}
+
+async function serveConsole(): Promise<ServedConsole> {
   if (!existsSync(program))
     throw new Error(`${program} is missing: these tests need Chromium (apt-get install chromium).`);
   const [system, browser] = await Promise.all([
@@ -94,7 +110,9 @@ async function withPage<T>(
     page.setDefaultTimeout(120_000);
     if (live === 'off') await page.addInitScript(withoutLocks);
     const faults: string[] = [];
-    page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(`${message.text()} ${message.location().url}`);
+    });
     page.on('pageerror', (error) => faults.push(error.message));
     await page.goto(url);
     const result = await work(page);

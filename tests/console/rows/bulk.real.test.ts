@@ -4,20 +4,11 @@ import { eventually } from '@almanac/testkit/eventually';
 import { givenDeployedTable } from '@almanac/testkit/system/builders';
 import type { Page } from 'playwright-core';
 import { cellOf, chooseMode } from '../gestures.ts';
-import { type ServedConsole, serveConsole } from '../served-console.ts';
+import { api, overConsole, served } from '../served-console.ts';
 
 const require = createRequire(import.meta.url);
 
-type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
-
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 const open = encodeURIComponent(JSON.stringify({ state: { filterType: 'set', values: ['open'] } }));
 

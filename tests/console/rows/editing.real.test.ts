@@ -1,18 +1,9 @@
 // The console in a real browser: rows are changed, pasted and proposed, and nothing typed is lost.
 import { eventually } from '@almanac/testkit/eventually';
 import { cellOf, chooseMode, countClicks, givenCities, namesOf, paste, pressAtOnce, typeInto } from '../gestures.ts';
-import { type ServedConsole, serveConsole } from '../served-console.ts';
+import { api, overConsole, served } from '../served-console.ts';
 
-type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
-
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 const permissions = ['clipboard-read', 'clipboard-write'];
 

@@ -3,18 +3,16 @@
 import { eventually } from '@almanac/testkit/eventually';
 import type { Page } from 'playwright-core';
 import { givenCities } from '../gestures.ts';
-import { type ServedConsole, serveConsole } from '../served-console.ts';
+import { api, overConsole, served } from '../served-console.ts';
 
 const million = 1_000_000;
 
-let served: ServedConsole;
 let key: string;
 
+overConsole();
 beforeAll(async () => {
-  served = await serveConsole();
-  ({ key } = await givenCities(await served.account.person()));
+  ({ key } = await givenCities(api));
 });
-afterAll(() => served?.stop());
 
 it('the end of a million rows, and the start again, are reached by scrolling', async () => {
   await withMillion(async (page) => {

@@ -3,18 +3,9 @@ import { eventually } from '@almanac/testkit/eventually';
 import { givenDeployedTable } from '@almanac/testkit/system/builders';
 import type { Page } from 'playwright-core';
 import { cellOf, paste } from '../gestures.ts';
-import { type ServedConsole, serveConsole } from '../served-console.ts';
+import { api, overConsole, served } from '../served-console.ts';
 
-type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
-
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 const permissions = ['clipboard-read', 'clipboard-write'];
 

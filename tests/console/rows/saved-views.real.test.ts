@@ -1,20 +1,12 @@
 // The console in a real browser: views of a table are saved, shared and opened, and a change of
 // one person is no other's until it is saved.
-import type { Api } from '@almanac/api-client/api';
 import { eventually } from '@almanac/testkit/eventually';
 import { givenColleague } from '@almanac/testkit/system/builders';
 import type { Page } from 'playwright-core';
 import { givenCities } from '../gestures.ts';
-import { type ServedConsole, serveConsole } from '../served-console.ts';
+import { api, overConsole, served } from '../served-console.ts';
 
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 const addressOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 const tab = (page: Page, name: string | RegExp) =>

@@ -4,18 +4,9 @@ import { eventually } from '@almanac/testkit/eventually';
 import type { Page, Route } from 'playwright-core';
 import { kill } from '../../support/killing.ts';
 import { cellOf, givenCities, namesOf, typeInto } from '../gestures.ts';
-import { type ServedConsole, serveConsole } from '../served-console.ts';
+import { api, overConsole, served } from '../served-console.ts';
 
-type Api = Awaited<ReturnType<ServedConsole['account']['person']>>;
-
-let served: ServedConsole;
-let api: Api;
-
-beforeAll(async () => {
-  served = await serveConsole();
-  api = await served.account.person();
-});
-afterAll(() => served?.stop());
+overConsole();
 
 it.each([
   [402, 'The subscription is overdue. Pay the invoice, and go on.'],

@@ -1,14 +1,16 @@
-import { useQuery } from '@tanstack/react-query';
+import { useIsMutating, useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import type { Deployment } from '../change-queries.ts';
 import { RehearsalPanel } from '../rehearsal/rehearsal-panel.tsx';
 
 /** Tries a deployment and rolls it back, to find what is in its way. */
 export function DeploymentRehearsal({ deployment: { id, revision, can = [] } }: { deployment: Deployment }) {
+  // What is being deployed differs before it says that it has ended.
+  const isActing = useIsMutating() > 0;
   const { data, error, isFetching, dataUpdatedAt, refetch } = useQuery({
     queryKey: ['rehearsals', 'deployments', id, revision],
     queryFn: ({ signal }) => client.post('/deployments/{id}/rehearse', { params: { path: { id } }, signal }),
-    enabled: can.includes('deploy'),
+    enabled: !isActing && can.includes('deploy'),
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
