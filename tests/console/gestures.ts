@@ -84,7 +84,7 @@ export async function arrowTo(page: Page, cell: ReturnType<Page['locator']>): Pr
 /** Finds something by the palette, and opens it. */
 export async function openByPalette(page: Page, typed: string, option: string | RegExp): Promise<void> {
   await page.keyboard.press('Control+K');
-  await page.getByRole('dialog').waitFor();
+  await page.locator('[role=dialog] input:focus').waitFor();
   await page.keyboard.type(typed);
   await page.getByRole('option', { name: option }).first().waitFor();
   await page.keyboard.press('Enter');

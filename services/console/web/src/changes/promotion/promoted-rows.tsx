@@ -1,6 +1,6 @@
 // The rows that a promotion would change, table by table and a window at a time.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useIsMutating, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { useMemo } from 'react';
@@ -70,7 +70,9 @@ type RowsOfTableProps = {
 
 function RowsOfTable({ promotion, table, view, change }: RowsOfTableProps) {
   const { t } = useLingui();
-  const query = useInfiniteQuery(promotedRowsQuery(promotion.id, promotion.revision, view));
+  // What is being promoted has another revision before it says that it has ended.
+  const enabled = useIsMutating() === 0;
+  const query = useInfiniteQuery({ ...promotedRowsQuery(promotion.id, promotion.revision, view), enabled });
   const { data, error, refetch } = query;
   const { data: deployed } = useQuery(tablesQuery(promotion.to_branch_id));
   const target = deployed?.find(({ id }) => id === table.target_table_definition_id);
