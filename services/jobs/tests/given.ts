@@ -242,6 +242,13 @@ export async function runImport(jobs: Jobs, files: Record<string, string | Uint8
   return ended(jobs, `/imports/${id}`);
 }
 
+/** A person with one right, on a table. */
+export function personOf(jobs: Jobs, userId: number, action: 'edit' | 'view', resource_id: number): Call {
+  const permissions = [{ action, resource_type: 'table_definition' as const, resource_id }];
+  jobs.neighbours.permissions.set(userId, { license_type: 'end_user', permissions });
+  return jobs.as({ userId });
+}
+
 let mappings = 0;
 
 /** Makes an import mapping of a table. */

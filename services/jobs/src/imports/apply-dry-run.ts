@@ -7,10 +7,10 @@ import type { import_table } from '../generated/prisma/client.ts';
 import { findEarlierResult, transactOnce } from '../idempotency.ts';
 import { finishedTableStates, importTableMachine } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
-import { loadAgain, wrongState } from './further-load.ts';
+import { loadAgain } from './further-load.ts';
 import { authorizeMassDeletion } from './import-tables.ts';
 import type { applications, ImportDetail } from './import-view.ts';
-import { openImportTable, recordAction } from './imports.ts';
+import { openImportTable, recordAction, wrongState } from './imports.ts';
 import { requireLoadable } from './row-policy.ts';
 
 /** `title` and `description`: of the change request. */

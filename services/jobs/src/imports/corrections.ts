@@ -10,17 +10,14 @@ import type { import_table } from '../generated/prisma/client.ts';
 import { findEarlierResult } from '../idempotency.ts';
 import { importTableMachine } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
-import { loadAgain, wrongState } from './further-load.ts';
+import { loadAgain } from './further-load.ts';
 import { authorizeMassDeletion } from './import-tables.ts';
-import { openImportTable } from './imports.ts';
+import { openImportTable, wrongState } from './imports.ts';
 import { type RejectedRows, readRejectedRows } from './rejected-rows.ts';
 import { requireLoadable } from './row-policy.ts';
 
-/** By the names that the columns have in the file. */
-type CorrectedRow = { row: number; cells: Record<string, string | null> };
-
-/** As they are kept: by the position of the column in the file. */
-export type Correction = { row: number; cells: Record<string, string | null> };
+/** Cells by the names that the columns have in the file; as they are kept, by their positions. */
+type Correction = { row: number; cells: Record<string, string | null> };
 
 /**
  * Corrects rejected rows and queues the load of the file; answers its table. 422 for a table that
@@ -31,7 +28,7 @@ export async function correctRows(
   ctx: JobsContext,
   call: CallContext,
   ids: { importId: number; tableId: number },
-  read: () => { rows: CorrectedRow[] },
+  read: () => { rows: Correction[] },
 ): Promise<import_table> {
   const { found, table } = await openImportTable(ctx, call, ids, 'edit');
   const { rows } = read();
@@ -63,7 +60,7 @@ function requireCorrectable({ status, dry_run, applied_as, rows_rejected }: impo
 }
 
 // Earlier corrections stay. Cells are those of columns that are loaded, of rows that were rejected.
-function merge({ corrections }: import_table, rows: CorrectedRow[], rejected: RejectedRows): Correction[] {
+function merge({ corrections }: import_table, rows: Correction[], rejected: RejectedRows): Correction[] {
   const positions = new Map(
     rejected.columns.flatMap(({ name, target }, position) => (target === null ? [] : [[name, position] as const])),
   );

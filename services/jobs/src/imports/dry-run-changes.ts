@@ -2,8 +2,7 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import type { JobsContext } from '../context.ts';
 import { finishedTableStates } from '../states/import-states.ts';
-import { wrongState } from './further-load.ts';
-import { openImportTable } from './imports.ts';
+import { openImportTable, wrongState } from './imports.ts';
 import { type RowWindow, readKept, readRowWindow } from './row-window.ts';
 
 export const changeKinds = ['created', 'updated', 'deleted'] as const;

@@ -1,7 +1,6 @@
 // An import table whose stored file is loaded once more.
 import { randomUUID } from 'node:crypto';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { ServiceError } from '@almanac/service-kit/errors';
 import type { JobsContext } from '../context.ts';
 import { daysFromNow, recordObject, retentionDays } from '../files/stored-objects.ts';
 import type { import_table, Prisma } from '../generated/prisma/client.ts';
@@ -10,7 +9,7 @@ import { queueJob } from '../queue/jobs.ts';
 import { importTableMachine } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
 import type { Transaction } from '../transaction.ts';
-import { lockImport, moveImport, recordAction, requireRoomForImport } from './imports.ts';
+import { lockImport, moveImport, recordAction, requireRoomForImport, wrongState } from './imports.ts';
 
 const emptyResult = {
   bytes_processed: 0,
@@ -34,9 +33,6 @@ const emptyResult = {
  * old one with that result.
  */
 export const furtherLoad = () => ({ status: 'uploaded', load_id: randomUUID(), ...emptyResult });
-
-export const wrongState = (message: string, params = {}) =>
-  new ServiceError('wrong_state', { code: 'wrong_state', message, params });
 
 type Change = {
   event: 'apply' | 'correct';

@@ -29,7 +29,15 @@ import { mappingProblems } from '../import-mappings/mapping-checks.ts';
 import { importTableMachine } from '../states/import-states.ts';
 import { statesAllowing } from '../states/state-machine.ts';
 import { type Transaction, transact } from '../transaction.ts';
-import { getImport, lockImport, moveImport, recordAction, requireImportRight, requireOpen } from './imports.ts';
+import {
+  getImport,
+  lockImport,
+  moveImport,
+  recordAction,
+  requireImportRight,
+  requireOpen,
+  wrongState,
+} from './imports.ts';
 import { requireLoadable } from './row-policy.ts';
 import { newApiFileKey, removeReplacedFiles, urlKeyOf } from './uploaded/uploads.ts';
 
@@ -278,11 +286,7 @@ async function requireMappingFits(
 function requireAcceptsFiles(status: string): void {
   requireOpen(status, 'changed');
   if (status === 'processing')
-    throw new ServiceError('wrong_state', {
-      code: 'wrong_state',
-      message: 'The import is processing; its uploads are complete.',
-      params: { state: 'processing' },
-    });
+    throw wrongState('The import is processing; its uploads are complete.', { state: 'processing' });
 }
 
 /**

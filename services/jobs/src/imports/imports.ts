@@ -257,12 +257,12 @@ export async function lockImport(tx: Transaction, accountId: number, id: number)
 /** Throws 422 with the state unless the import can still change. */
 export function requireOpen(status: string, wanted: string): void {
   if ((openImportStates as string[]).includes(status)) return;
-  throw new ServiceError('wrong_state', {
-    code: 'wrong_state',
-    message: `The import is ${status} and can't be ${wanted} any more.`,
-    params: { state: status },
-  });
+  throw wrongState(`The import is ${status} and can't be ${wanted} any more.`, { state: status });
 }
+
+/** A 422: what is asked for does not go with the state of an import or of its table. */
+export const wrongState = (message: string, params = {}) =>
+  new ServiceError('wrong_state', { code: 'wrong_state', message, params });
 
 type DirectEvent = 'add_table' | 'upload_complete' | 'complete' | 'cancel' | 'expire' | 'retry' | 'apply' | 'correct';
 const outcomes = {

@@ -1,7 +1,7 @@
 // Dry runs that are applied: their file is loaded, or their rows are proposed.
 import { ServiceError } from '@almanac/service-kit/errors';
 import type { Call } from '@almanac/testkit/calls/call';
-import { ended, givenImport, givenJobs, type Jobs, runImport } from '../given.ts';
+import { ended, givenImport, givenJobs, type Jobs, personOf, runImport } from '../given.ts';
 
 let jobs: Jobs;
 
@@ -38,18 +38,12 @@ const messageOf = ({ status, body }: { status: number; body: { problems?: { mess
   body.problems?.[0]?.message,
 ];
 
-function person(userId: number, action: 'edit' | 'view', definition: number): Call {
-  const permissions = [{ action, resource_type: 'table_definition' as const, resource_id: definition }];
-  jobs.neighbours.permissions.set(userId, { license_type: 'end_user', permissions });
-  return jobs.as({ userId });
-}
-
 describe('a dry run applied as rows', () => {
   it('loads its file with the same options, as a load of its own, by who applies it', async () => {
     const dry = await givenDryRun({ pattern: 'full', allow_mass_delete: true });
     const before = (await jobs.call('GET', `/api/v1/imports/${dry.id}`)).body;
     expect(before).toMatchObject({ status: 'completed_with_errors', import_tables: [{ applied_as: null }] });
-    const user = person(31, 'edit', dry.definition);
+    const user = personOf(jobs, 31, 'edit', dry.definition);
     const { status, body } = await apply(dry, { as: 'rows' }, user);
     expect([status, body.dry_run, body.applied_as, body.change_request_id]).toEqual([200, false, 'rows', null]);
     const after = await ended(jobs, `/imports/${dry.id}`);
@@ -125,8 +119,8 @@ describe('a dry run applied as rows', () => {
 
   it('takes the right to edit, a policy that lets one load, and for mass deletion what allowing that takes', async () => {
     const dry = await givenDryRun({ allow_mass_delete: true });
-    expect((await apply(dry, { as: 'rows' }, person(41, 'view', dry.definition))).status).toBe(403);
-    const user = person(42, 'edit', dry.definition);
+    expect((await apply(dry, { as: 'rows' }, personOf(jobs, 41, 'view', dry.definition))).status).toBe(403);
+    const user = personOf(jobs, 42, 'edit', dry.definition);
     jobs.neighbours.proposedOnly.add(dry.definition);
     expect(messageOf(await apply(dry, { as: 'rows' }, user))).toEqual([422, 'Changes are proposed.']);
     jobs.neighbours.proposedOnly.delete(dry.definition);
@@ -154,7 +148,7 @@ describe('a dry run applied as rows', () => {
 describe('a dry run applied as a change request', () => {
   it('is named by it', async () => {
     const dry = await givenDryRun();
-    const user = person(51, 'edit', dry.definition);
+    const user = personOf(jobs, 51, 'edit', dry.definition);
     const request = { as: 'change_request', title: 'Prices of 2027', description: 'As agreed' };
     const { status, body } = await apply(dry, request, user);
     const { proposed } = jobs.neighbours;
@@ -201,12 +195,12 @@ describe('a table whose changes are proposed', () => {
     tables += 1;
     const { key, table_definition_id } = jobs.neighbours.addTable({ key: `table_${tables}` });
     jobs.neighbours.proposedOnly.add(table_definition_id);
-    const user = person(61, 'edit', table_definition_id);
+    const user = personOf(jobs, 61, 'edit', table_definition_id);
     const { id } = (await jobs.call('POST', '/api/v1/imports', { branch_id: 1 })).body;
     const add = (call: Call, options = {}) =>
       call('POST', `/api/v1/imports/${id}/tables`, { table_definition_key: key, pattern: 'incremental', ...options });
     expect(messageOf(await add(user))).toEqual([422, 'Changes are proposed.']);
-    const outsider = person(62, 'view', table_definition_id);
+    const outsider = personOf(jobs, 62, 'view', table_definition_id);
     expect((await add(outsider)).status).toBe(403);
     expect((await add(user, { dry_run: true })).status).toBe(201);
     await jobs.call('POST', `/api/v1/imports/${id}/cancel`);
@@ -219,7 +213,7 @@ describe('a table whose changes are proposed', () => {
   it('is not loaded once the policy is known when the uploads are complete', async () => {
     tables += 1;
     const { key, table_definition_id } = jobs.neighbours.addTable({ key: `table_${tables}` });
-    const user = person(63, 'edit', table_definition_id);
+    const user = personOf(jobs, 63, 'edit', table_definition_id);
     const permissions = [{ action: 'edit' as const, resource_type: 'account' as const, resource_id: 1 }];
     jobs.neighbours.permissions.set(63, { license_type: 'end_user', permissions });
     const { id, import_tables } = await givenImport(jobs, { [key]: file }, {}, user);

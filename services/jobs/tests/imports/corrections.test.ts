@@ -1,6 +1,6 @@
 // Rejected rows, shown and corrected in place: the stored file is loaded again with new cells.
 import type { Call } from '@almanac/testkit/calls/call';
-import { ended, givenJobs, type Jobs, makeMapping, runImport } from '../given.ts';
+import { ended, givenJobs, type Jobs, makeMapping, personOf, runImport } from '../given.ts';
 
 let jobs: Jobs;
 
@@ -29,12 +29,6 @@ const listed = (place: Place, query = '', call: Call = jobs.call) =>
 const correct = (place: Place, rows: unknown, call: Call = jobs.call, headers: Record<string, string> = {}) =>
   call('POST', pathOf(place, 'correct'), { rows }, headers);
 const france = { row: 3, cells: { name: 'France' } };
-
-function person(userId: number, action: 'edit' | 'view', definition: number): Call {
-  const permissions = [{ action, resource_type: 'table_definition' as const, resource_id: definition }];
-  jobs.neighbours.permissions.set(userId, { license_type: 'end_user', permissions });
-  return jobs.as({ userId });
-}
 
 const messagesOf = ({ status, body }: { status: number; body: { problems?: { message: string }[] } }) => [
   status,
@@ -88,8 +82,8 @@ describe('the rejected rows of an import table', () => {
   it('are 404 when data no longer keeps them, 400 beyond a window, seen by who may view the table', async () => {
     const place = await givenRejected();
     expect((await listed(place, '?startRow=0&endRow=1001')).status).toBe(400);
-    expect((await listed(place, '', person(51, 'view', place.definition))).status).toBe(200);
-    expect((await listed(place, '', person(52, 'view', 99_999))).status).toBe(403);
+    expect((await listed(place, '', personOf(jobs, 51, 'view', place.definition))).status).toBe(200);
+    expect((await listed(place, '', personOf(jobs, 52, 'view', 99_999))).status).toBe(403);
     expect((await listed(place, '', jobs.as({ accountId: 2 }))).status).toBe(404);
     jobs.neighbours.results.delete(jobs.neighbours.loads.at(-1)?.load_id ?? '');
     expect((await listed(place)).status).toBe(404);
@@ -142,7 +136,7 @@ describe('rejected rows that are corrected', () => {
 
   it('are loaded when the file had failed for them', async () => {
     const place = await givenRejected({ dry_run: false, on_error: 'reject_file' });
-    const user = person(61, 'edit', place.definition);
+    const user = personOf(jobs, 61, 'edit', place.definition);
     const both = [france, { row: 4, cells: { name: 'Italy' } }];
     expect((await correct(place, both, user)).status).toBe(200);
     expect(await ended(jobs, `/imports/${place.id}`)).toMatchObject({
@@ -214,11 +208,11 @@ describe('rejected rows that are corrected', () => {
 
   it('take the right to edit, and a policy that lets one load', async () => {
     const place = await givenRejected();
-    expect((await correct(place, [france], person(71, 'view', place.definition))).status).toBe(403);
+    expect((await correct(place, [france], personOf(jobs, 71, 'view', place.definition))).status).toBe(403);
     expect((await correct(place, [france], jobs.as({ accountId: 2 }))).status).toBe(404);
     const failed = await givenRejected({ dry_run: false, on_error: 'reject_file' });
     for (const { definition } of [failed, place]) jobs.neighbours.proposedOnly.add(definition);
-    expect((await correct(failed, [france], person(72, 'edit', failed.definition))).status).toBe(422);
-    expect((await correct(place, [france], person(73, 'edit', place.definition))).status).toBe(200);
+    expect((await correct(failed, [france], personOf(jobs, 72, 'edit', failed.definition))).status).toBe(422);
+    expect((await correct(place, [france], personOf(jobs, 73, 'edit', place.definition))).status).toBe(200);
   });
 });

@@ -1,12 +1,12 @@
-import { useIsMutating, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
 import type { Deployment } from '../change-queries.ts';
 import { RehearsalPanel } from '../rehearsal/rehearsal-panel.tsx';
+import { useIsActing } from '../use-is-acting.ts';
 
 /** Tries a deployment and rolls it back, to find what is in its way. */
 export function DeploymentRehearsal({ deployment: { id, revision, can = [] } }: { deployment: Deployment }) {
-  // What is being deployed differs before it says that it has ended.
-  const isActing = useIsMutating() > 0;
+  const isActing = useIsActing();
   const { data, error, isFetching, dataUpdatedAt, refetch } = useQuery({
     queryKey: ['rehearsals', 'deployments', id, revision],
     queryFn: ({ signal }) => client.post('/deployments/{id}/rehearse', { params: { path: { id } }, signal }),

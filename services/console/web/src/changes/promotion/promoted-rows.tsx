@@ -1,6 +1,6 @@
 // The rows that a promotion would change, table by table and a window at a time.
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
-import { useInfiniteQuery, useIsMutating, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { useMemo } from 'react';
@@ -13,6 +13,7 @@ import pageStyles from '../../parts/page.module.css';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import type { Promotion } from '../change-queries.ts';
 import styles from '../changes.module.css';
+import { useIsActing } from '../use-is-acting.ts';
 import { type PromotedRow, promotedRowsQuery } from './promoted-rows-query.ts';
 import type { PromotionView } from './promotion-view.ts';
 
@@ -70,8 +71,7 @@ type RowsOfTableProps = {
 
 function RowsOfTable({ promotion, table, view, change }: RowsOfTableProps) {
   const { t } = useLingui();
-  // What is being promoted has another revision before it says that it has ended.
-  const enabled = useIsMutating() === 0;
+  const enabled = !useIsActing();
   const query = useInfiniteQuery({ ...promotedRowsQuery(promotion.id, promotion.revision, view), enabled });
   const { data, error, refetch } = query;
   const { data: deployed } = useQuery(tablesQuery(promotion.to_branch_id));

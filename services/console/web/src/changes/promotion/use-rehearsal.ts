@@ -1,15 +1,15 @@
 // Tries a promotion with the decisions that are made so far, and keeps nothing of it.
-import { keepPreviousData, useIsMutating, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, type Schemas } from '../../api/client.ts';
 import { isEnded, isUnderWay, type Promotion } from '../change-queries.ts';
+import { useIsActing } from '../use-is-acting.ts';
 import { type Choices, none } from './resolutions.ts';
 
 /** It starts without being asked for where the person may promote. */
 export function useRehearsal({ id, status, can = [], revision }: Promotion, choices: Choices) {
   const [asked, setAsked] = useState<Choices>();
-  // What is being promoted has other rows before it says that it has ended.
-  const isOpen = useIsMutating() === 0 && !isEnded(status) && !isUnderWay(status);
+  const isOpen = !useIsActing() && !isEnded(status) && !isUnderWay(status);
   const query = useQuery({
     queryKey: ['rehearsals', 'promotions', id, revision, asked ?? none],
     queryFn: ({ signal }) =>
