@@ -55,3 +55,23 @@ it('lists show what happens elsewhere', async () => {
     await page.getByRole('link', { name }).waitFor();
   });
 });
+
+it('while the server is away a page stays as it is, and says that it may be old until it is read again', async () => {
+  await served.withPage(
+    '/console/branches',
+    async (page) => {
+      const ask = page.getByRole('button', { name: 'New branch' });
+      await ask.click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Typed');
+      await page.route('**/console/api/**', (route) => route.abort());
+      // As one comes back to the tab.
+      await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+      await page.getByText('Almanac does not answer now.').waitFor();
+      expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Typed');
+      await page.unrouteAll();
+      await page.getByText('Almanac does not answer now.').waitFor({ state: 'detached' });
+      expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Typed');
+    },
+    { faults: 'expected' },
+  );
+});

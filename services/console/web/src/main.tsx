@@ -1,32 +1,19 @@
 // Starts the console.
 import { i18n } from '@lingui/core';
 import { I18nProvider, useLingui } from '@lingui/react';
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { I18nProvider as AriaLocale } from 'react-aria-components/I18nProvider';
 import { createRoot } from 'react-dom/client';
-import { isSignedOut, signIn } from './api/client.ts';
+import { createQueryClient } from './api/query-client.ts';
 import { activateLanguage, localeOf, preferredLanguage } from './language/language.ts';
 import { router } from './router.tsx';
 import { applyTheme, currentTheme } from './styles/theme.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 
-// Without a session the console leads to the log-in. Where something was shown already, the page
-// says that the session has ended, and what was being done stays on it.
-const queries: QueryClient = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (error) => {
-      const hasShown = queries
-        .getQueryCache()
-        .getAll()
-        .some(({ state }) => state.data !== undefined);
-      if (isSignedOut(error) && !hasShown) signIn();
-    },
-  }),
-  defaultOptions: { queries: { retry: false, refetchOnWindowFocus: 'always' } },
-});
+const queries = createQueryClient();
 
 applyTheme(currentTheme());
 await activateLanguage(preferredLanguage());

@@ -30,3 +30,9 @@ export function explainError(error: unknown): ExplainedError {
     requestId: typeof refusal.requestId === 'string' ? refusal.requestId : undefined,
   };
 }
+
+/** Whether the server may have done what was asked, and its answer has not come. */
+export function isUnanswered(error: unknown): boolean {
+  const { status } = explainError(error);
+  return status === undefined || status >= 500;
+}

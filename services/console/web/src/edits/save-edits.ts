@@ -1,6 +1,6 @@
 // Sends edits to the server: as changes of the rows themselves, or as a change request.
 import { client, type Schemas } from '../api/client.ts';
-import { explainError, problemsOf } from '../api/explain-error.ts';
+import { isUnanswered, problemsOf } from '../api/explain-error.ts';
 import type { Row } from '../api/queries.ts';
 import type { EditProblem } from './edit-history.ts';
 import { type Edits, type RowEdit, withoutSaved } from './edits.ts';
@@ -97,12 +97,6 @@ export async function proposeRows(requestId: number, tableId: number, edits: Edi
     }
   }
   return problems;
-}
-
-/** Whether the server may have done what was asked, and its answer has not come. */
-function isUnanswered(error: unknown): boolean {
-  const { status } = explainError(error);
-  return status === undefined || status >= 500;
 }
 
 function partsOf(all: readonly RowEdit[]): RowEdit[][] {

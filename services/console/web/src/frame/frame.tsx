@@ -10,6 +10,7 @@ import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
 
 const LiveAnswers = lazy(async () => ({ default: (await import('../live/live-answers.tsx')).LiveAnswers }));
+const OutOfDate = lazy(async () => ({ default: (await import('../live/out-of-date.tsx')).OutOfDate }));
 const Palette = lazy(async () => ({ default: (await import('../palette/palette.tsx')).Palette }));
 
 export function Frame() {
@@ -32,6 +33,9 @@ export function Frame() {
       </a>
       <TopBar onSearch={() => act('palette')} />
       <Rail onSearch={() => act('palette')} onHelp={() => act('help')} />
+      <Suspense>
+        <OutOfDate />
+      </Suspense>
       <main id="content" tabIndex={-1} className={styles.content}>
         <Outlet />
       </main>
