@@ -62,6 +62,7 @@ export default {
     { ...project('acceptance', ['tests/acceptance/**/*.test.ts'], [real]), ...onSystem },
     { ...project('security', ['tests/security/**/*.test.ts']), ...onSystem },
     { ...project('faults', ['tests/faults/**/*.test.ts'], [real]), ...onSystem },
+    { ...project('console', ['tests/console/**/*.test.ts']), ...onSystem },
     { ...project('real', ['tests/**/*.real.test.ts']), ...onPostgres },
     { ...project('images', onImages), ...onSystem, globalSetup: inRoot('tests/deploy/images/setup.ts') },
     { ...project('skew', ['tests/deploy/skew/**/*.test.ts']), ...onPostgres },

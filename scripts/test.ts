@@ -46,6 +46,7 @@ const parts = {
   acceptance: 1,
   security: 1,
   faults: 1,
+  console: 1,
   real: 1,
   images: 1,
   skew: 1,

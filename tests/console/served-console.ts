@@ -1,19 +1,15 @@
-// A whole system with the built console in front of it, whose calls are made with a token of a
-// person, and pages of it in a real browser (Debian's Chromium). ALMANAC_TEST_CHROMIUM names
-// another browser.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+// The console of the system under test in a real browser (Debian's Chromium; ALMANAC_TEST_CHROMIUM
+// names another). Its calls are made with a token of a person, so that no page has to log in.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Api } from '@almanac/api-client/api';
 import { signInPerson } from '@almanac/api-client/sign-in';
-import { eventually } from '@almanac/testkit/eventually';
-import { findFreePort } from '@almanac/testkit/network/ports';
-import { givenAccount } from '@almanac/testkit/system/builders';
-import { startSystem, systemHomeName } from '@almanac/testkit/system/system';
+import { baseUrl, givenAccount } from '@almanac/testkit/system/builders';
+import express from 'express';
+import { createProxyMiddleware } from 'http-proxy-middleware';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 const program = process.env.ALMANAC_TEST_CHROMIUM ?? '/usr/bin/chromium';
-const root = resolve(import.meta.dirname, '../..');
 
 type PageOptions = Parameters<Browser['newContext']>[0] & {
   faults?: 'none' | 'expected';
@@ -41,10 +37,7 @@ export let served: ServedConsole;
 /** The API as the administrator calls it. */
 export let api: Api;
 
-/**
- * For all tests of the file, the system, an account with its administrator, and the console that
- * they have open.
- */
+/** For all tests of the file, an account with its administrator, and the console they have open. */
 export function overConsole(): void {
   beforeAll(async () => {
     served = await serveConsole();
@@ -54,48 +47,43 @@ export function overConsole(): void {
 }
 
 async function serveConsole(): Promise<ServedConsole> {
-  if (!existsSync(program))
-    throw new Error(`${program} is missing: these tests need Chromium (apt-get install chromium).`);
-  const [system, browser] = await Promise.all([
-    startSystem(),
-    chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: 120_000 }),
-  ]);
-  // The builders work on this system.
-  process.env.ALMANAC_BASE_URL = system.baseUrl;
-  process.env[systemHomeName] = system.home;
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: 120_000 });
   const account = await givenAccount();
-  const { access_token: token } = await signInPerson(system.baseUrl, account.application, account.admin, 'api');
-  const servers: ChildProcess[] = [];
+  const { access_token: token } = await signInPerson(baseUrl(), account.application, account.admin, 'api');
+  const proxies: Server[] = [];
   const openTo = async (given: string): Promise<WithPage> => {
-    const { address, server } = await serveFiles(system.baseUrl, given);
-    servers.push(server);
-    return (path, work, options = {}) => withPage(browser, `${address}${path}`, work, options);
+    const proxy = await startProxy(given);
+    proxies.push(proxy);
+    const { port } = proxy.address() as AddressInfo;
+    return (path, work, options = {}) => withPage(browser, `http://127.0.0.1:${port}${path}`, work, options);
   };
   return {
     account,
     withPage: await openTo(token),
-    withPageAtGateway: (path, work, options = {}) => withPage(browser, `${system.baseUrl}${path}`, work, options),
+    withPageAtGateway: (path, work, options = {}) => withPage(browser, `${baseUrl()}${path}`, work, options),
     openTo,
     async stop() {
       await browser.close();
-      for (const server of servers) server.kill();
-      await system.stop();
+      for (const proxy of proxies) {
+        proxy.closeAllConnections();
+        await new Promise((done) => proxy.close(done));
+      }
     },
   };
 }
 
-async function serveFiles(baseUrl: string, token: string): Promise<{ address: string; server: ChildProcess }> {
-  const port = await findFreePort();
-  const vite = join(root, 'node_modules/vite/bin/vite.js');
-  const words = ['preview', '--config', 'services/console/web/vite.config.ts', '--port', String(port)];
-  const server = spawn(process.execPath, [vite, ...words, '--strictPort', '--host', '127.0.0.1'], {
-    cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '', ALMANAC_BASE_URL: baseUrl, ALMANAC_TOKEN: token },
-    stdio: 'ignore',
-  });
-  const address = `http://127.0.0.1:${port}`;
-  await eventually(async () => expect((await fetch(`${address}/console/`)).status).toBe(200));
-  return { address, server };
+/** Passes everything on to the gateway, the calls of the console with a token for a session. */
+async function startProxy(token: string): Promise<Server> {
+  const target = baseUrl();
+  const headers = { authorization: `Bearer ${token}` };
+  const calls = '/console/api';
+  const proxy = createServer(
+    express()
+      .use(createProxyMiddleware({ target, headers, pathFilter: calls, pathRewrite: { '^/console': '' } }))
+      .use(createProxyMiddleware({ target })),
+  );
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+  return proxy;
 }
 
 async function withPage<T>(

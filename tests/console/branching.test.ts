@@ -24,8 +24,8 @@ it('a row is corrected on a branch, compared and promoted, and an approver lets 
     await typeInto(page, cellOf(page, 'name', 'Pariss'), 'Paris');
     await page.getByText('Saved', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Branches', exact: true }).click();
-    await page.getByRole('link', { name: /^corrections/ }).click();
-    await page.getByRole('link', { name: new RegExp(`^${table.name}.*~1`) }).waitFor();
+    await page.getByRole('link', { name: /^corrections.*1 table, 1 row ahead/ }).click();
+    await page.getByRole('link', { name: new RegExp(`^${table.name}.*1 row ahead`) }).waitFor();
     await page.getByRole('link', { name: 'Compare', exact: true }).click();
     const differing = page.getByRole('region', { name: `Rows of ${table.name} that differ` });
     await differing.getByRole('row', { name: /B.*Pariss.*Paris/ }).waitFor();
