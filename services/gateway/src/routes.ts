@@ -104,6 +104,7 @@ const table: Record<ApiServiceName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /branches': {},
     'POST /branches/set_current_branch': {},
     'GET /branches/{id}': {},
+    'GET /branches/{id}/divergence': {},
     'PATCH /branches/{id}': {},
     'DELETE /branches/{id}': {},
     'GET /deployments': {},

@@ -5,6 +5,7 @@ import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { HttpServer } from '@almanac/service-kit/process/http-server';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import { branchCopyRoutes } from './branch-copies/branch-copies.routes.ts';
+import { divergenceRoutes } from './branch-divergence/divergence.routes.ts';
 import { branchRoutes } from './branches/branches.routes.ts';
 import { countOpenByTable } from './changes/change-requests/change-request-operations.ts';
 import { changeRequestRoutes } from './changes/change-requests/change-requests.routes.ts';
@@ -28,6 +29,7 @@ export function metadataRoutes(ctx: MetadataContext): Route[] {
     ...domainRoutes(ctx),
     ...branchRoutes(ctx),
     ...branchCopyRoutes(ctx),
+    ...divergenceRoutes(ctx),
     ...tableDefinitionRoutes(ctx, statistics),
     ...tableDeploymentRoutes(ctx),
     ...columnDefinitionRoutes(ctx),

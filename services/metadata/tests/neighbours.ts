@@ -22,7 +22,7 @@ type Group = { id: number; name: string; resource_type: string; resource_id: num
 
 /** The state of identity; tests write to it. */
 export type FakeIdentity = {
-  users: Map<number, { license_type: string; permissions: Permission[] }>;
+  users: Map<number, { license_type: string; permissions: Permission[]; private_branch_ids?: number[] }>;
   groups: Group[];
   ensured: { resource_type: string; resource_id: number; name: string; creator_id?: number; accountId: number }[];
   asked: { permissions: number };

@@ -90,6 +90,9 @@ export const operations: Record<string, Case[]> = {
   'POST /branches': [{ rule: 'openBranch', note: 'The creator of a branch owns it and joins its Developers.' }],
   'POST /branches/set_current_branch': [{ rule: 'person' }],
   'GET /branches/{id}': [{ rule: 'everybody' }],
+  'GET /branches/{id}/divergence': [
+    { rule: 'everybody', note: 'Of the tables that they see on both branches; rows as far as they may see those.' },
+  ],
   'PATCH /branches/{id}': [
     { rule: 'describeBranch' },
     {

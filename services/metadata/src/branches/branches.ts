@@ -144,12 +144,7 @@ export type BranchDetail = Branch & {
 export async function getBranch(ctx: MetadataContext, call: CallContext, id: number): Promise<BranchDetail> {
   const branch = await requireBranch(ctx, call, id);
   const [parent, owner, groups, currentId] = await Promise.all([
-    branch.parent_branch_id === null
-      ? null
-      : ctx.prisma.branch.findFirst({
-          where: { id: branch.parent_branch_id, account_id: call.accountId, ...(await visibleBranches(ctx, call)) },
-          select: branchReferenceFields,
-        }),
+    findVisibleParent(ctx, call, branch),
     findUser(ctx, call, branch.owner_id),
     listResourceGroups(ctx, call, [{ type: 'branch', id }]),
     findCurrentBranchId(ctx, call),
@@ -163,6 +158,17 @@ export async function getBranch(ctx: MetadataContext, call: CallContext, id: num
     user_groups: groups,
     members: [...members.values()].sort((a, b) => a.id - b.id),
   };
+}
+
+/** The parent of a branch; null without one that the caller sees. */
+export async function findVisibleParent(
+  ctx: MetadataContext,
+  call: CallContext,
+  { parent_branch_id: id }: { parent_branch_id: number | null },
+): Promise<BranchReference | null> {
+  if (id === null) return null;
+  const where = { id, account_id: call.accountId, ...(await visibleBranches(ctx, call)) };
+  return ctx.prisma.branch.findFirst({ where, select: branchReferenceFields });
 }
 
 /** A branch of the account that the caller sees, or 404. */

@@ -1,13 +1,14 @@
 // The rights on a promotion: the roles of a user in it, the steps they may
 // take, and the right to see its rows.
 import { type CallContext, requireUser } from '@almanac/service-kit/caller/call-context';
-import { notFound } from '@almanac/service-kit/errors';
+import { notFound, type ServiceError } from '@almanac/service-kit/errors';
 import { allows, type HeldRights, isKnown, refusal, type Where } from '@almanac/service-kit/rights/rights';
 import type { MetadataContext } from '../../context.ts';
 import type { Allowed } from '../../rights/allowed-actions.ts';
 import type { Actor } from '../approval-states.ts';
 import { judgeSteps } from '../change-actions.ts';
 import { actorWith } from '../change-kind.ts';
+import type { Branches } from './comparison/branch-sides.ts';
 import type { TablePair } from './comparison/promotion-plan.ts';
 import type { PromotionSummary } from './promotion-schema.ts';
 import { promotionMachine } from './promotion-states.ts';
@@ -106,17 +107,31 @@ export async function requireVisibleRows(
 }
 
 /**
- * The tables whose rows on both branches the caller sees: every one with `approve` on the target
- * branch, else those whose rows they may view on both. 403 when there are none.
+ * The tables whose rows on both branches the caller sees, or 403 when there are none.
  */
 export async function findVisiblePairs(
   ctx: MetadataContext,
   call: CallContext,
-  { from_branch_id, to_branch_id }: Pick<Promoted, 'from_branch_id' | 'to_branch_id'>,
+  branches: Branches,
   pairs: TablePair[],
 ): Promise<TablePair[]> {
+  const { seen, refuse } = await splitByVisibleRows(ctx, call, branches, pairs);
+  if (seen.length === 0 && refuse) throw refuse();
+  return seen;
+}
+
+/**
+ * `seen`: the tables whose rows on both branches the caller sees: every one with `approve` on the
+ * target branch, else those whose rows they may view on both. `refuse` tells why others are not.
+ */
+export async function splitByVisibleRows(
+  ctx: MetadataContext,
+  call: CallContext,
+  { from_branch_id, to_branch_id }: Branches,
+  pairs: TablePair[],
+): Promise<{ seen: TablePair[]; refuse?: () => ServiceError }> {
   const held = await ctx.rights.get(call);
-  if (allows(held, 'approve', { branchId: to_branch_id })) return pairs;
+  if (allows(held, 'approve', { branchId: to_branch_id })) return { seen: pairs };
   // Rows are in the domain of the deployed table: a draft may have moved since.
   const deployed = await ctx.prisma.deployed_table_definition.findMany({
     where: {
@@ -136,8 +151,7 @@ export async function findVisiblePairs(
   };
   const seen = pairs.filter((pair) => placesOfRows(pair).every((place) => allows(held, 'view', place)));
   const [hidden] = pairs.flatMap(placesOfRows).filter((place) => !allows(held, 'view', place));
-  if (seen.length === 0 && hidden) throw refusal(held, 'view', hidden, () => notFound('Promotion'));
-  return seen;
+  return { seen, ...(hidden && { refuse: () => refusal(held, 'view', hidden, () => notFound('Promotion')) }) };
 }
 
 /** Judges the steps of promotions that the caller sees, with two queries for all. */

@@ -95,12 +95,32 @@ export async function readRowRevisions(
   ctx: MetadataContext,
   caller: RpcCaller,
   pairs: RowPair[],
-  { deadlineMs = readDeadlineMs } = {},
+  options?: { deadlineMs: number },
 ): Promise<RowRevisions> {
+  return rowRevisionsOf(await summarize(ctx, caller, pairs, options));
+}
+
+/** How many rows would change now or are in conflict, by the sources of tables with a merge. */
+export async function countMergedRows(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  pairs: RowPair[],
+): Promise<Map<number, number>> {
+  const summaries = await summarize(ctx, caller, pairs);
+  return new Map(
+    summaries.map(({ source_table_id: id, created, updated, deleted }) => [id, created + updated + deleted]),
+  );
+}
+
+async function summarize(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  pairs: RowPair[],
+  { deadlineMs } = { deadlineMs: readDeadlineMs },
+): Promise<RowSummary[]> {
   const { both } = await findDeployedPairs(ctx, caller, pairs);
   if (both.length === 0) return [];
-  const { summaries } = await ctx.data.SummarizeMerge(caller, { pairs: both }, { deadlineMs });
-  return rowRevisionsOf(summaries);
+  return (await ctx.data.SummarizeMerge(caller, { pairs: both }, { deadlineMs })).summaries;
 }
 
 /** Which rows of the tables: by kind, with a conflict or without. */

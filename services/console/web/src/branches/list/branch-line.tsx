@@ -6,9 +6,12 @@ import styles from '../../parts/page.module.css';
 import { Person } from '../../parts/person.tsx';
 import { Time } from '../../parts/time.tsx';
 import { BranchPills } from '../branch-pills.tsx';
+import { BranchDivergence } from '../divergence.tsx';
 
-/** A branch in the tree: how it is protected, whose it is, and how its rows change. */
-export function BranchLine({ branch }: { branch: Branch }) {
+type BranchLineProps = { branch: Branch /** Above it in the tree. */; parent: Branch | undefined };
+
+/** A branch in the tree: how far it is from its parent, whose it is, and how its rows change. */
+export function BranchLine({ branch, parent }: BranchLineProps) {
   const { id, name, description, is_protected, branch_type, owner_id: owner } = branch;
   const Icon = is_protected ? Shield : branch_type === 'private' ? Lock : GitBranch;
   return (
@@ -36,6 +39,8 @@ export function BranchLine({ branch }: { branch: Branch }) {
         </span>
       </span>
       <span className={styles.end}>
+        {parent && <BranchDivergence branch={branch} parent={parent} />}
+        <br />
         <Time instant={branch.updated_at} />
       </span>
     </Link>

@@ -67,16 +67,16 @@ function Found({ nodes, typed, onClear }: FoundProps) {
         }
       />
     );
-  return <Nodes nodes={found} isTop />;
+  return <Nodes nodes={found} />;
 }
 
-function Nodes({ nodes, isTop = false }: { nodes: readonly BranchNode[]; isTop?: boolean }) {
+function Nodes({ nodes, parent }: { nodes: readonly BranchNode[]; parent?: BranchNode['branch'] }) {
   return (
-    <ul className={isTop ? styles.tree : styles.children}>
+    <ul className={parent ? styles.children : styles.tree}>
       {nodes.map(({ branch, children }) => (
         <li key={branch.id}>
-          <BranchLine branch={branch} />
-          {children.length > 0 && <Nodes nodes={children} />}
+          <BranchLine branch={branch} parent={parent} />
+          {children.length > 0 && <Nodes nodes={children} parent={branch} />}
         </li>
       ))}
     </ul>

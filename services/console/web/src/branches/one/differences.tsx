@@ -5,17 +5,14 @@ import { Link } from '@tanstack/react-router';
 import { Table2 } from 'lucide-react';
 import { useState } from 'react';
 import { type Definition, definitionsQuery, tablesQuery } from '../../api/queries.ts';
-import { DifferenceCounts } from '../../compare/rows/difference-counts.tsx';
 import { type ComparedTable, compareTables } from '../../compare/structure/structure-diff.ts';
 import { useStructureWord } from '../../compare/structure/use-structure-word.ts';
 import { Button } from '../../parts/button.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
-import type { BranchDetails } from '../branch-query.ts';
+import { type BranchDetails, type DivergedTable, divergenceQuery } from '../branch-query.ts';
 import { CopyTablesDialog } from '../dialogs/copy-tables-dialog.tsx';
-
-// Of more tables rows are not counted: each takes a comparison.
-const countedTables = 20;
+import { BranchDivergence, TableDivergence } from '../divergence.tsx';
 
 type DifferencesProps = { branch: BranchDetails; parent: NonNullable<BranchDetails['parent']> };
 
@@ -34,6 +31,9 @@ export function Differences({ branch, parent }: DifferencesProps) {
         <h2 id="differences-title">
           <Trans>Compared with {parent.name}</Trans>
         </h2>
+        <span className={pageStyles.quiet}>
+          <BranchDivergence branch={branch} parent={parent} />
+        </span>
         {others.length > 0 && branch.can?.includes('create_table') && (
           <Button onPress={() => setIsCopying(true)}>
             <Trans>Copy tables…</Trans>
@@ -74,6 +74,7 @@ type TablesProps = {
 function Tables({ branch, parent, compared, definitions }: TablesProps) {
   const here = compared.filter(({ right }) => right);
   const drafts = definitions.filter(({ deployed_version }) => deployed_version === null);
+  const { data: divergence } = useQuery(divergenceQuery(branch.id));
   const elsewhere = compared.length - here.length;
   const parentName = parent.name;
   if (here.length === 0 && drafts.length === 0)
@@ -92,7 +93,7 @@ function Tables({ branch, parent, compared, definitions }: TablesProps) {
               branch={branch}
               parent={parent}
               isWaiting={definitions.some(({ id, needs_deployment }) => id === table.right?.id && needs_deployment)}
-              isCounted={here.length <= countedTables}
+              diverged={divergence?.tables.find(({ table_definition_id: id }) => id === table.right?.id)}
             />
           </li>
         ))}
@@ -130,13 +131,11 @@ type DeployedLineProps = {
   parent: DifferencesProps['parent'];
   /** Its definition has changed since it was deployed. */
   isWaiting: boolean;
-  isCounted: boolean;
+  diverged: DivergedTable | undefined;
 };
 
-function DeployedLine({ table, branch, parent, isWaiting, isCounted }: DeployedLineProps) {
+function DeployedLine({ table, branch, parent, isWaiting, diverged }: DeployedLineProps) {
   const wordOf = useStructureWord({ left: parent.name, right: branch.name });
-  const left = { branchId: parent.id, asOf: undefined };
-  const right = { branchId: branch.id, asOf: undefined };
   return (
     <Link
       to="/compare"
@@ -153,11 +152,7 @@ function DeployedLine({ table, branch, parent, isWaiting, isCounted }: DeployedL
         )}
         <span className={pageStyles.note}>{wordOf(table.diff)}</span>
       </span>
-      <span className={pageStyles.end}>
-        {table.left && table.right && (
-          <DifferenceCounts compared={{ tableId: table.right.id, left, right }} isEnabled={isCounted} />
-        )}
-      </span>
+      <span className={pageStyles.end}>{table.left && diverged && <TableDivergence table={diverged} />}</span>
     </Link>
   );
 }
