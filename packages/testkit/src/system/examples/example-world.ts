@@ -120,6 +120,7 @@ export class World {
     if (method === 'GET' && !part && resource === 'domains') return this.ids.domain_id as number;
     if (method === 'GET' && !part && resource === 'branches') return this.ids.branch_id as number;
     if (method === 'GET' && /table_definitions$/.test(resource)) return this.ids.table_definition_id as number;
+    if (part === 'divergence') return this.changedBranch().then(({ from_branch_id }) => from_branch_id);
     if (resource === 'me') return this.sessionOf(api);
     if (method === 'POST' && part === 'restore' && resource === 'table_definitions') return this.removedTable();
     if (part === 'deploy' && resource === 'table_definitions') return new World(api).draft();
@@ -336,18 +337,21 @@ export class World {
     return this.made('/promotions', { from_branch_id, to_branch_id: this.ids.branch_id, table_definition_ids });
   }
 
-  /** Of rows: of a copy of the table, a row was changed on a branch of its own. */
-  private async promotionOfRows(): Promise<number> {
-    const { branch_id, table_definition_id } = this.ids;
+  /** A branch of its own with a copy of the table, of which a row was changed. */
+  private async changedBranch() {
     const from_branch_id = await this.subject('/branches');
     const clone = { target_branch_id: from_branch_id, include_data: true };
-    const copy = await this.made(`/table_definitions/${table_definition_id}/clone`, clone);
+    const copy = await this.made(`/table_definitions/${this.ids.table_definition_id}/clone`, clone);
     await deployTable(this.api, { id: copy, branchId: from_branch_id });
     const { data } = await this.api.get(`/table_data?table_definition_id=${copy}&per_page=1`);
     const operations = [{ operation: 'update', id: data[0].svc_sk, record: { name: 'Lost continent' } }];
     await this.api.post('/table_data/batch', { table_definition_id: copy, operations });
-    const branches = { from_branch_id, to_branch_id: branch_id };
-    return this.made('/promotions', { ...branches, table_definition_ids: [copy], include_data: true });
+    return { from_branch_id, table_definition_ids: [copy] };
+  }
+
+  private async promotionOfRows(): Promise<number> {
+    const changed = await this.changedBranch();
+    return this.made('/promotions', { ...changed, to_branch_id: this.ids.branch_id, include_data: true });
   }
 
   /** The body of a call on operations, with the one that was made last. */
