@@ -13,7 +13,7 @@ import {
   setPhase,
   summarizeChangeRequests,
 } from './change-requests/change-requests.ts';
-import { openProposedLoad } from './change-requests/proposed-load.ts';
+import { openProposedLoad } from './change-requests/proposing/proposed-load.ts';
 import { readChangesBetween } from './changes/change-feed.ts';
 import type { Clusters } from './clusters/clusters.ts';
 import { moveAccount } from './clusters/move-account.ts';

@@ -73,6 +73,7 @@ const table: Record<ApiServiceName, { [endpoint: Endpoint]: RouteOptions }> = {
     'PATCH /table_data/{id}': {},
     'GET /change_requests/{id}/operations': {},
     'POST /change_requests/{id}/operations': {},
+    'POST /change_requests/{id}/operations/where': {},
     'POST /change_requests/{id}/operations/remove': {},
     'POST /change_requests/{id}/decisions': {},
     'POST /change_requests/{id}/resolutions': {},

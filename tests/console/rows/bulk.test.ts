@@ -1,12 +1,10 @@
 // The console in a real browser: all rows that a filter finds are changed or deleted at once.
-import { createRequire } from 'node:module';
 import { eventually } from '@almanac/testkit/eventually';
 import { givenDeployedTable } from '@almanac/testkit/system/builders';
 import type { Page } from 'playwright-core';
-import { cellOf, chooseMode } from '../gestures.ts';
+import { cellOf } from '../gestures.ts';
+import { findBreaches } from '../pages/breaches.ts';
 import { api, overConsole, served } from '../served-console.ts';
-
-const require = createRequire(import.meta.url);
 
 overConsole();
 
@@ -132,34 +130,46 @@ it('repeats an act whose answer was lost, and it is done once', async () => {
   expect(await statesOf(id)).toEqual({ closed: 6 });
 });
 
-it('says that changes are proposed, and lets one save directly where that is allowed', async () => {
+it('proposes a change and a deletion of all matches where others approve them', async () => {
   const { id, key } = await givenOrders();
-  await served.withPage(`/console/t/${key}`, async (page) => {
-    await chooseMode(page, 'propose');
-    await page.reload();
-    await openBulk(page, 'Change');
-    await page.getByText('You propose your changes here').waitFor();
-    await page.getByRole('button', { name: 'Save directly from now on' }).click();
-    await page.getByText('6 rows match').waitFor();
-    await page.getByText('these are all rows of the table').waitFor();
-    await api.patch(`/table_definitions/${id}`, { table_definition: { row_changes: 'request' } });
-    await page.reload();
-    await openBulk(page, 'Delete');
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText('Changes to this table are proposed').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Save directly from now on' }).count()).toBe(0);
-  });
-  // What the dialog says is what the API would answer.
-  const body = { table_definition_id: id, all: true, dry_run: true };
-  const refusal = await api.send('POST', '/table_data/delete_where', body);
-  expect(refusal).toMatchObject({ status: 422, body: { problems: [{ code: 'proposals_only' }] } });
+  await api.patch(`/table_definitions/${id}`, { table_definition: { row_changes: 'request' } });
+  await served.withPage(
+    `/console/t/${key}?q=pick`,
+    async (page) => {
+      await page.getByText('2 rows').waitFor();
+      await openBulk(page, 'Change');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('2 rows match').waitFor();
+      await page.getByRole('combobox', { name: 'Column', exact: true }).selectOption('state');
+      await dialog.getByRole('textbox', { name: 'Title' }).fill('Close them');
+      await page.getByRole('combobox', { name: 'state', exact: true }).selectOption('open');
+      await page.getByRole('button', { name: 'Propose the change of 2 rows' }).click();
+      await page.getByText('All these rows have the values already.').waitFor();
+      await page.getByRole('combobox', { name: 'state', exact: true }).selectOption('closed');
+      await page.getByRole('button', { name: 'Propose the change of 2 rows' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Close them' }).waitFor();
+      await page.getByText('to review').first().waitFor();
+      await page.getByRole('row', { name: /A-1.*open.*closed/ }).waitFor();
+      await page.goto(new URL(`/console/t/${key}?filter=${open}`, page.url()).href);
+      await page.getByText('5 rows').waitFor();
+      await openBulk(page, 'Delete');
+      await dialog.getByText('5 rows match').waitFor();
+      await dialog.getByRole('textbox', { name: 'Title' }).fill('No longer open');
+      await page.getByRole('button', { name: 'Propose the deletion of 5 rows' }).click();
+      await page.getByRole('heading', { level: 1, name: 'No longer open' }).waitFor();
+      await page.getByRole('row', { name: /A-5/ }).waitFor();
+    },
+    { faults: 'expected' },
+  );
+  expect(await statesOf(id)).toEqual({ open: 5, closed: 1 });
+  const { data } = await api.get('/change_requests?status=requested&per_page=2&sort=-id');
+  expect(data.map(({ counts }: { counts: { operations: number } }) => counts.operations)).toEqual([5, 2]);
 });
 
 it('has no breach of WCAG, in the light or the dark, from 360 to 1440 pixels', async () => {
   const { key } = await givenOrders();
   const breaches: string[] = [];
   await served.withPage(`/console/t/${key}?filter=${open}`, async (page) => {
-    await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
     const look = async (what: string) => {
       for (const colorScheme of ['light', 'dark'] as const)
         for (const width of [1440, 390, 360]) {
@@ -226,11 +236,4 @@ async function openBulk(page: Page, act: 'Change' | 'Delete'): Promise<void> {
 
 async function press(page: Page, key: string, times: number): Promise<void> {
   for (let time = 0; time < times; time++) await page.keyboard.press(key);
-}
-
-type Axe = { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-
-async function findBreaches(page: Page): Promise<string[]> {
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }

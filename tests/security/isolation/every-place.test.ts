@@ -183,6 +183,7 @@ const withoutOwn = new Set([
 /** Calls of the person who made the change request, which refuse applications. */
 const ofCreators = new Set([
   'POST /change_requests/{id}/operations',
+  'POST /change_requests/{id}/operations/where',
   'POST /change_requests/{id}/operations/remove',
   'POST /change_requests/{id}/resolutions',
 ]);

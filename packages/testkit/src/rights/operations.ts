@@ -247,6 +247,7 @@ export const operations: Record<string, Case[]> = {
 
   'GET /change_requests/{id}/operations': [{ rule: 'seeTables', note: 'Its creator sees all operations.' }],
   'POST /change_requests/{id}/operations': [{ rule: 'proposeRows' }],
+  'POST /change_requests/{id}/operations/where': [{ rule: 'proposeRows' }],
   'POST /change_requests/{id}/operations/remove': [{ rule: 'proposeRows' }],
   'POST /change_requests/{id}/resolutions': [{ rule: 'proposeRows' }],
   'POST /change_requests/{id}/decisions': [{ rule: 'decide' }],

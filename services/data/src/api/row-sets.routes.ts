@@ -50,8 +50,8 @@ export function rowSetRoutes(access: SetAccess): Route[] {
       },
       response: updatedWhereSchema,
       handle: async ({ call, body }) => {
-        const { filterModel, all, expected_count, dry_run, set, ...named } = body();
-        const input = { filterModel, all, expected_count, dry_run };
+        const { filterModel, q, all, expected_count, dry_run, set, ...named } = body();
+        const input = { filterModel, q, all, expected_count, dry_run };
         return new JsonText((await updateWhere(access, call, readTableReference(named), input, set)).body);
       },
     }),
@@ -76,8 +76,8 @@ export function rowSetRoutes(access: SetAccess): Route[] {
       body: selectionInBody,
       response: deletedWhereSchema,
       handle: async ({ call, body }) => {
-        const { filterModel, all, expected_count, dry_run, ...named } = body();
-        const input = { filterModel, all, expected_count, dry_run };
+        const { filterModel, q, all, expected_count, dry_run, ...named } = body();
+        const input = { filterModel, q, all, expected_count, dry_run };
         return new JsonText((await deleteWhere(access, call, readTableReference(named), input)).body);
       },
     }),

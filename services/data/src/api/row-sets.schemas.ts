@@ -2,7 +2,7 @@
 import { limits } from '@almanac/service-kit/limits';
 import { tableInBody } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
-import { filterModelSchema } from './table-data.schemas.ts';
+import { filterModelSchema, searchSchema } from './table-data.schemas.ts';
 
 // The document has the schema of this name from service-kit (`api/error-schema.ts`).
 const problem = z.looseObject({ code: z.string(), message: z.string() }).meta({ id: 'Problem' });
@@ -19,14 +19,28 @@ export const problemsSchema = z
   .array(problem)
   .meta({ description: 'What the request would be refused for with 422; empty when it would be done.' });
 
-/** The members of the body that select rows. */
-export const selectionInBody = {
+/** The members of the body that select the rows of a table. */
+export const matchesInBody = {
   ...tableInBody,
-  filterModel: filterModelSchema
+  filterModel: filterModelSchema.optional().meta({
+    description: 'As in a grid query; the live rows that it finds. It or `q` is needed unless `all` is true.',
+  }),
+  q: searchSchema.optional(),
+  all: z
+    .boolean()
     .optional()
-    .meta({ description: 'As in a grid query; the live rows that it finds. Needed unless `all` is true.' }),
-  all: z.boolean().optional().meta({ description: '`true` selects every live row; then there is no filterModel.' }),
-  expected_count: z.int().min(0).max(limits.rowsPerSetWrite).optional().meta({
+    .meta({ description: '`true` selects every live row; then there is no filterModel and no `q`.' }),
+};
+
+const expectedCountSchema = z.int().min(0).max(limits.rowsPerSetWrite);
+export const expectedCount = expectedCountSchema.meta({
+  description: 'How many rows must match; otherwise 422, and nothing is done.',
+});
+
+/** The same, with how many they must be, or a rehearsal. */
+export const selectionInBody = {
+  ...matchesInBody,
+  expected_count: expectedCountSchema.optional().meta({
     description: 'How many rows must match; otherwise 422, and nothing is done. Required without `dry_run`.',
   }),
   dry_run: dryRunSchema,

@@ -78,6 +78,9 @@ export async function touchRequest(sql: Sql, { account_id, id }: ChangeRequest, 
   );
 }
 
+/** What an operation does with its row. */
+export type Kind = 'create' | 'update' | 'delete' | 'restore';
+
 type Parts = { pools: Pools };
 
 export type NewChangeRequest = { change_request_id: number; branch_id: number; created_by?: number | undefined };

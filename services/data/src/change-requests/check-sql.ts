@@ -1,6 +1,7 @@
 // The problems of stored operations: the questions of a batch (`records/batch/`), asked about all
 // operations that a request has on a table and on those that refer to each other with it, and the
 // conflicts with rows that others have changed. Pure.
+import type { Problem, ProblemCode } from '@almanac/service-kit/problems';
 import {
   type Beside,
   cellState,
@@ -27,6 +28,19 @@ import {
   rowConflictProblem,
   rowConflictSql,
 } from './conflict-sql.ts';
+
+/** The problems that depend on other rows; those of the values of an operation stay with it. */
+export const ofRows: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'not_found',
+  'version_conflict',
+  'taken',
+  'invalid_reference',
+  'still_referenced',
+  'cycle',
+  'wrong_state',
+]);
+
+export const isOfValue = ({ code }: Problem): boolean => !ofRows.has(code);
 
 /** `around`: the other tables of the branch that refer to the table, or that it refers to. */
 export type Checked = { table: DeployedTable; referring: Referrer[]; around: DeployedTable[] };

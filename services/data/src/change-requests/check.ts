@@ -1,24 +1,11 @@
 // Finds the problems of stored operations again, and keeps them with the operations.
 import type { Sql } from '@almanac/service-kit/postgres/database';
-import type { Problem, ProblemCode } from '@almanac/service-kit/problems';
+import type { Problem } from '@almanac/service-kit/problems';
 import { referrersOf } from '../records/constraint-sql.ts';
 import { rowOf } from '../records/preconditions.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { checkSql } from './check-sql.ts';
-
-/** The problems that depend on other rows; those of the values of an operation stay with it. */
-const ofRows: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
-  'not_found',
-  'version_conflict',
-  'taken',
-  'invalid_reference',
-  'still_referenced',
-  'cycle',
-  'wrong_state',
-]);
-
-export const isOfValue = ({ code }: Problem): boolean => !ofRows.has(code);
+import { checkSql, ofRows } from './check-sql.ts';
 
 // So many operations that had problems are looked at again when others change.
 const maxRechecked = 1_000;

@@ -8,8 +8,7 @@ import { allows, refusal } from '@almanac/service-kit/rights/rights';
 import type { Pools } from '../postgres/pools.ts';
 import { type ChangeRequestReading, type TableAccess, visible } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { type ChangeRequest, getChangeRequest, unknownRequest } from './change-requests.ts';
-import type { Kind } from './store-sql.ts';
+import { type ChangeRequest, getChangeRequest, type Kind, unknownRequest } from './change-requests.ts';
 
 export type Decision = 'undecided' | 'accepted' | 'rejected' | 'returned';
 

@@ -61,10 +61,14 @@ export function namesLabels({ filterModel, or, q, sortModel }: SelectionRequest 
   return q !== undefined || [...filtered, ...sorted].some((name) => typeof name === 'string' && isLabelName(name));
 }
 
-/** The filter of a filter model alone, or 400 with every problem. */
-export function planFilter(table: Pick<DeployedTable, 'structure'>, filterModel: unknown): Filter {
-  const reader = new GridReader(table, new Map());
-  const { filter } = reader.readSelection({ filterModel });
+/** The filter of a request alone, or 400 with every problem. `targets`: for labels. */
+export function planFilter(
+  table: Pick<DeployedTable, 'structure'>,
+  request: Pick<SelectionRequest, 'filterModel' | 'q'>,
+  targets: Targets = new Map(),
+): Filter {
+  const reader = new GridReader(table, targets);
+  const { filter } = reader.readSelection(request);
   reader.refuse();
   return filter;
 }

@@ -10,6 +10,7 @@ import { isSameTable } from '../changes/promotions/comparison/table-merge.ts';
 import { splitByVisibleRows } from '../changes/promotions/promotion-rights.ts';
 import { countMergedRows } from '../changes/promotions/promotion-rows.ts';
 import type { MetadataContext } from '../context.ts';
+import { findHeld } from '../rights/allowed-actions.ts';
 import { readVisibleReach, visibleDefinitions } from '../rights/visibility.ts';
 import { readSnapshot } from '../transaction.ts';
 
@@ -55,8 +56,9 @@ export async function readDivergence(ctx: MetadataContext, call: CallContext, id
 }
 
 async function compareTables(ctx: MetadataContext, call: CallContext, branches: Branches): Promise<DivergedTable[]> {
+  const isPerson = call.userId !== undefined;
   const pairs = await readVisiblePairs(ctx, call, branches);
-  const { seen } = await splitByVisibleRows(ctx, call, branches, pairs);
+  const seen = isPerson ? (await splitByVisibleRows(ctx, call, branches, pairs)).seen : pairs;
   const forth = seen.slice(0, comparedTables);
   const back = forth.flatMap(({ sourceId, targetId, name }) =>
     targetId === null ? [] : [{ sourceId: targetId, targetId: sourceId, name }],
@@ -75,7 +77,7 @@ async function compareTables(ctx: MetadataContext, call: CallContext, branches: 
 /** The tables of the branch by name, but for those of which the caller doesn't see the parent's. */
 async function readVisiblePairs(ctx: MetadataContext, call: CallContext, branches: Branches): Promise<TablePair[]> {
   const visible = visibleDefinitions(await readVisibleReach(ctx, call));
-  const held = await ctx.rights.get(call);
+  const held = await findHeld(ctx, call);
   const pairs = await readSnapshot(ctx, async (tx) => {
     const named = await tx.table_definition.findMany({
       where: { account_id: call.accountId, branch_id: branches.from_branch_id, ...visible },
@@ -92,7 +94,7 @@ async function readVisiblePairs(ctx: MetadataContext, call: CallContext, branche
   return pairs.filter(({ targetId, target }) => {
     const branchId = branches.to_branch_id;
     const place = { branchId, domainId: target?.domain_id, tableDefinitionId: targetId ?? undefined };
-    return !target || allows(held, 'view', place) || allows(held, 'approve', { branchId });
+    return !target || !held || allows(held, 'view', place) || allows(held, 'approve', { branchId });
   });
 }
 

@@ -1,6 +1,6 @@
 // How far a branch and its parent have diverged. What data counts of rows is in its own tests, and
 // the whole in tests/acceptance/promotion.test.ts.
-import { givenUser, type Metadata, startMetadata } from '../given.ts';
+import { type Api, givenUser, type Metadata, startMetadata } from '../given.ts';
 import { givenWork, nameColumn, type Work } from '../promotion-given.ts';
 
 let metadata: Metadata;
@@ -14,7 +14,7 @@ beforeEach(async () => {
   work = await givenWork(metadata);
 });
 
-const divergence = (id = work.featureId, user = work.admin) => user.get(`/branches/${id}/divergence`);
+const divergence = (id = work.featureId, user: Api = work.admin) => user.get(`/branches/${id}/divergence`);
 const same = { definition: false, rows: null };
 const none = { tables: 0, rows: 0 };
 /** What the fake data counts of each pair, in each direction. */
@@ -63,7 +63,8 @@ it('counts the rows of tables in service on both branches, as far as the caller 
   const both = { definition: false, rows: counted };
   const whole = { ahead: { tables: 1, rows: counted }, behind: { tables: 1, rows: counted } };
   expect(await divergence()).toMatchObject({ ...whole, tables: [{ ahead: both, behind: both }] });
-  expect(await divergence(work.featureId, work.outsider)).toMatchObject(whole);
+  for (const caller of [work.outsider, work.account.api])
+    expect(await divergence(work.featureId, caller)).toMatchObject(whole);
   const { id: accountId, mainId } = work.account;
   const viewer = givenUser(metadata, accountId, [
     ['view', 'branch', work.featureId],

@@ -91,6 +91,11 @@ export const changeProbes: Record<string, Probe> = {
     422,
     ({ tableId }) => ({ table_definition_id: tableId, operations: [{ operation: 'create', record: { code: 'D' } }] }),
   ),
+  'POST /change_requests/{id}/operations/where': sends(
+    ({ changeRequestId }) => `/change_requests/${changeRequestId}/operations/where`,
+    422,
+    ({ tableId }) => ({ table_definition_id: tableId, all: true, operation: 'delete', expected_count: 99_999 }),
+  ),
   'POST /change_requests/{id}/operations/remove': sends(
     ({ changeRequestId }) => `/change_requests/${changeRequestId}/operations/remove`,
     422,

@@ -17,6 +17,7 @@ export const definitionProbes: Record<string, Probe> = {
     ({ branchId }) => ({ branch_id: branchId }),
   ),
   'GET /branches/{id}': reads(({ branchId }) => `/branches/${branchId}`),
+  'GET /branches/{id}/divergence': reads(({ branchId }) => `/branches/${branchId}/divergence`),
   'PATCH /branches/{id}': sends(({ branchId }) => `/branches/${branchId}`, 422, nameless),
   'PATCH /branches/{id} to protect it or no longer, or to change its type': sends(
     ({ branchId }) => `/branches/${branchId}`,

@@ -8,10 +8,12 @@ import { readTableReference, tableInBody } from '@almanac/service-kit/rights/tab
 import { z } from 'zod';
 import { decideOperations } from '../../change-requests/decisions.ts';
 import { listOperations } from '../../change-requests/list-operations.ts';
-import { addOperations, removeOperations } from '../../change-requests/operations.ts';
-import { resolveConflicts } from '../../change-requests/resolutions.ts';
+import { addMatchedOperations } from '../../change-requests/proposing/matched-operations.ts';
+import { addOperations, removeOperations } from '../../change-requests/proposing/operations.ts';
+import { resolveConflicts } from '../../change-requests/proposing/resolutions.ts';
 import type { WriteAccess } from '../../records/idempotency.ts';
-import { idempotencyHeader } from '../table-data.schemas.ts';
+import { expectedCount, matchesInBody } from '../row-sets.schemas.ts';
+import { idempotencyHeader, recordSchema } from '../table-data.schemas.ts';
 import {
   changeRequestId,
   decisionOutcomeSchema,
@@ -64,6 +66,50 @@ export function changeRequestRoutes(access: WriteAccess): Route[] {
         const { operations, ...named } = body();
         const answer = await addOperations(access, call, params.id, readTableReference(named), operations);
         return new JsonText(answer.body);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/change_requests/{id}/operations/where',
+      operationId: 'addMatchedOperations',
+      tag,
+      summary: 'Propose the same for all rows that a filter finds',
+      example: {
+        table_definition_id: 12,
+        filterModel: { name: { filterType: 'text', type: 'equals', filter: 'Liechtenstein' } },
+        operation: 'update',
+        set: { name: 'Principality of Liechtenstein' },
+        expected_count: 1,
+      },
+      description:
+        'Adds an operation on every live row that `filterModel` and `q` find, all or none, up to 100,000: the rows get the values of `set`, or are deleted. ' +
+        'Rows that have the values already get none. As for `/table_data/update_where`, `expected_count` is the number of rows that the caller has seen to match. ' +
+        'What is wrong with single operations is kept with them; values that break a rule in every row are refused (422). ' +
+        'Takes `edit` on the table; for the creator of the request, while it is a draft (422).',
+      extension: true,
+      requestHeaders: idempotencyHeader,
+      params: { id: changeRequestId },
+      body: {
+        ...matchesInBody,
+        operation: z.enum(['update', 'delete']),
+        set: recordSchema.optional().meta({ description: 'The values that all rows get, for an update.' }),
+        expected_count: expectedCount,
+      },
+      status: 201,
+      response: z
+        .object({
+          matched: z.int(),
+          operation_count: z.int().meta({ description: 'The operations that were added, or replaced one.' }),
+          with_problems: z.int(),
+          message: z.string(),
+        })
+        .meta({ id: 'MatchedOperations' }),
+      handle: async ({ call, params, body }) => {
+        const { filterModel, q, all, operation, set, expected_count, ...named } = body();
+        const input = { filterModel, q, all, operation, set, expected_count };
+        return new JsonText(
+          (await addMatchedOperations(access, call, params.id, readTableReference(named), input)).body,
+        );
       },
     }),
     route({

@@ -11,7 +11,7 @@ import { hierarchiesOf } from '../../tables/hierarchies.ts';
 import { type Column, type DeployedTable, isRequired, keyColumns } from '../../tables/table.ts';
 import type { Bind, Check } from '../../values/check.ts';
 import { typeOf } from '../../values/value-types.ts';
-import { isOfValue } from '../check.ts';
+import { isOfValue } from '../check-sql.ts';
 import { cellConflictSql, rowConflictSql } from '../conflict-sql.ts';
 
 /** What a change request does with one table. */

@@ -26,7 +26,7 @@ export type SetDone = { matched: number; changed: number };
 export const countedRows = limits.rowsPerSetWrite + 1;
 
 /** The live rows `t` of a filter. */
-const matchingSql = (table: DeployedTable, filter: Filter, bind: Bind) =>
+export const matchingSql = (table: DeployedTable, filter: Filter, bind: Bind) =>
   `${tableName(table)} t where t.svc_live and ${filterSql(filter, bind)}`;
 
 /**

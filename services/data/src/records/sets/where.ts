@@ -5,7 +5,7 @@ import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import type { Problem } from '@almanac/service-kit/problems';
-import { planFilter } from '../../pages/grid-plan.ts';
+import { namesLabels, planFilter, type Targets } from '../../pages/grid-plan.ts';
 import { type Pools, run } from '../../postgres/pools.ts';
 import { originOf } from '../../rows/origin.ts';
 import { stale, type TableRequest, withTable } from '../../tables/open-table.ts';
@@ -24,13 +24,16 @@ import {
 } from './set-sql.ts';
 import { inTurn, rehearseSet, type SetAccess, type SetWrite, writeSet } from './set-write.ts';
 
-/** Which rows, how many they must be, and whether the write is only rehearsed. */
-export type WhereInput = {
+/** Which rows, and how many they must be. */
+export type SelectionInput = {
   filterModel?: unknown;
+  q?: string | undefined;
   all?: boolean | undefined;
   expected_count?: number | undefined;
-  dry_run?: boolean | undefined;
 };
+
+/** `dry_run`: the write is only rehearsed. */
+export type WhereInput = SelectionInput & { dry_run?: boolean | undefined };
 
 /**
  * Gives all rows of the filter these values, if they are as many as expected: otherwise 422, and
@@ -63,12 +66,12 @@ function writeWhere(
   input: WhereInput,
   read: (table: DeployedTable) => Pick<RecordInput, 'cells' | 'problems'> | undefined,
 ): Promise<Answer> {
-  return withTable(access, call, request, 'edit', async (table) => {
+  return withTable(access, call, withSelected(request, input), 'edit', async (table, targets) => {
     const kept = await findKept(access.pools, call);
     if (kept) return kept;
     requireManual(table);
     requireCount(input);
-    const filter = planSelection(table, input);
+    const filter = planSelection(table, input, targets);
     const given = read(table);
     const problems = given?.problems ?? [];
     const selection = { filter, cells: given?.cells };
@@ -91,25 +94,39 @@ function requireCount({ expected_count, dry_run }: WhereInput): void {
     });
 }
 
-function readSet(table: DeployedTable, set: Record<string, unknown>): Pick<RecordInput, 'cells' | 'problems'> {
+/** The values that all rows get, and their problems; it is one when there are none. */
+export function readSet(table: DeployedTable, set: Record<string, unknown>): Pick<RecordInput, 'cells' | 'problems'> {
   if (Object.keys(set).length > 0) return readRecord(table, set, false);
   return { cells: new Map(), problems: [{ code: 'blank', message: 'set names no column to change.', field: 'set' }] };
 }
 
-// A filter that was left out by mistake must not select the whole table.
-function planSelection(table: DeployedTable, { filterModel, all = false }: WhereInput) {
-  const filter = planFilter(table, filterModel);
+/** The request with what planning its selection takes. */
+export const withSelected = (request: TableRequest, { filterModel, q }: SelectionInput): TableRequest => ({
+  ...request,
+  includeTargets: namesLabels({ filterModel, ...(q !== undefined && { q }) }),
+});
+
+/**
+ * The filter of a selection; 400 for none, since a filter that was left out by mistake must not
+ * select the whole table.
+ */
+export function planSelection(
+  table: DeployedTable,
+  { filterModel, q, all = false }: SelectionInput,
+  targets?: Targets,
+) {
+  const filter = planFilter(table, { filterModel, ...(q !== undefined && { q }) }, targets);
   const isEmpty = 'all' in filter && filter.all.length === 0;
   if (isEmpty && !all)
     throw new ServiceError('bad_request', {
       code: 'blank',
-      message: 'filterModel has no condition; say `all: true` to select every row.',
+      message: 'filterModel and q have no condition; say `all: true` to select every row.',
       field: 'filterModel',
     });
   if (!isEmpty && all)
     throw new ServiceError('bad_request', {
       code: 'incompatible',
-      message: 'Send filterModel or `all: true`, not both.',
+      message: 'Send a filterModel or q, or `all: true`, not both.',
       field: 'all',
     });
   return filter;
@@ -144,7 +161,8 @@ function planWrite(
   };
 }
 
-function mismatch(matched: number, expected: number | undefined): Problem[] {
+/** Why a write of so many rows is refused: they are too many, or not as many as expected. */
+export function mismatch(matched: number, expected: number | undefined): Problem[] {
   if (matched === countedRows)
     return [
       {

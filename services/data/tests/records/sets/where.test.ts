@@ -57,6 +57,26 @@ describe('update_where', () => {
     expect(await gaps(net, items)).toEqual([]);
   });
 
+  it('takes the rows that a search finds, in their texts and in the labels of what they refer to', async () => {
+    const { items, kinds } = await givenItems(net, ['A', 'B', 'C']);
+    await update(kinds, { filterModel: equals('code', 'L'), set: { label: 'Large' }, expected_count: 1 });
+    await update(items, { filterModel: equals('code', 'B'), set: { kind: 'L' }, expected_count: 1 });
+    const search = { q: 'large', set: { n: 3 } };
+    const grid = await net.call('POST', '/api/v1/table_data/grid', {
+      ...{ table_definition_id: items, startRow: 0, endRow: 10 },
+      q: 'large',
+    });
+    expect(await update(items, { ...search, dry_run: true })).toMatchObject({
+      body: { matched: grid.body.rowCount, would_change: 1, problems: [] },
+    });
+    const label = { 'kind.$label': { filterType: 'text', type: 'startsWith', filter: 'Lar' } };
+    expect((await update(items, { filterModel: label, set: { n: 2 }, dry_run: true })).body.matched).toBe(1);
+    expect((await update(items, { ...search, expected_count: 1 })).body).toMatchObject({ updated_count: 1 });
+    expect((await rowsOf(net, items)).map(({ n }: { n: number }) => n)).toEqual([0, 3, 2]);
+    expect(await update(items, { q: ' ', set: { n: 1 }, expected_count: 3 })).toMatchObject({ status: 400 });
+    expect((await deletion(items, { q: 'large', expected_count: 1 })).body).toMatchObject({ deleted_count: 1 });
+  });
+
   it('leaves versions of one caller, request and time, and rows that have the values as they are', async () => {
     const { items } = await givenItems(net, ['A', 'B', 'C']);
     allow(7, 'edit');

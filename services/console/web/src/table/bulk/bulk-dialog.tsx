@@ -9,6 +9,7 @@ import { ErrorState } from '../../parts/states.tsx';
 import { ChangeAll } from './change-all.tsx';
 import { DeleteAll } from './delete-all.tsx';
 import { MatchedRows } from './matched-rows.tsx';
+import { ProposeAll } from './propose-all.tsx';
 import type { Written } from './use-bulk-write.ts';
 import { type Narrowing, useMatches } from './use-matches.ts';
 
@@ -26,66 +27,53 @@ export type BulkDialogProps = {
 export function BulkDialog({ kind, isPast, editing, ...props }: BulkDialogProps) {
   const { t } = useLingui();
   const { table, onClose } = props;
-  const isRefused = isPast || !editing.mayEdit || editing.mode === 'propose';
+  const isRefused = isPast || !editing.mayEdit;
   const label = kind === 'change' ? t`Change all matches of ${table.name}` : t`Delete all matches of ${table.name}`;
   return (
     <ModalDialog label={label} onClose={onClose}>
       {isRefused ? (
         <Refused isPast={isPast} editing={editing} onClose={onClose} />
       ) : (
-        <BulkForm kind={kind} unsaved={editing.edited.edits.size} {...props} />
+        <BulkForm kind={kind} isProposed={editing.mode === 'propose'} unsaved={editing.edited.edits.size} {...props} />
       )}
     </ModalDialog>
   );
 }
 
-type BulkFormProps = Omit<BulkDialogProps, 'editing' | 'isPast'> & { unsaved: number };
+type BulkFormProps = Omit<BulkDialogProps, 'editing' | 'isPast'> & { isProposed: boolean; unsaved: number };
 
-function BulkForm({ kind, narrowing, unsaved, tables, ...props }: BulkFormProps) {
+function BulkForm({ kind, isProposed, narrowing, unsaved, tables, ...props }: BulkFormProps) {
   const { data: matches, error, refetch } = useMatches(props.table, narrowing);
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   const form = { ...props, matches, onMoved: () => void refetch() };
   return (
     <div className={formStyles.form}>
       <MatchedRows narrowing={narrowing} matches={matches} unsaved={unsaved} />
-      {kind === 'change' ? <ChangeAll {...form} tables={tables} /> : <DeleteAll {...form} />}
+      {isProposed ? (
+        <ProposeAll {...form} kind={kind} tables={tables} />
+      ) : kind === 'change' ? (
+        <ChangeAll {...form} tables={tables} />
+      ) : (
+        <DeleteAll {...form} />
+      )}
     </div>
   );
 }
 
 function Refused({ isPast, editing, onClose }: Pick<BulkDialogProps, 'isPast' | 'editing' | 'onClose'>) {
-  const isChosen = editing.modes.includes('draft');
   return (
     <div className={formStyles.form}>
       {isPast ? (
         <p>
           <Trans>The past is read only. Go back to now to change rows.</Trans>
         </p>
-      ) : !editing.mayEdit ? (
-        <p>{editing.refusal ?? <Trans>You may not change the rows of this table.</Trans>}</p>
-      ) : isChosen ? (
-        <p>
-          <Trans>
-            You propose your changes here, and others approve them. All matches can only be changed directly.
-          </Trans>
-        </p>
       ) : (
-        <p>
-          <Trans>
-            Changes to this table are proposed, and others approve them. All matches can only be changed directly: to
-            propose many changes, paste them into the rows.
-          </Trans>
-        </p>
+        <p>{editing.refusal ?? <Trans>You may not change the rows of this table.</Trans>}</p>
       )}
       <div className={formStyles.actions}>
         <Button onPress={onClose}>
           <Trans>Close</Trans>
         </Button>
-        {!isPast && editing.mayEdit && isChosen && (
-          <Button kind="primary" onPress={() => editing.setMode('draft')}>
-            <Trans>Save directly from now on</Trans>
-          </Button>
-        )}
       </div>
     </div>
   );

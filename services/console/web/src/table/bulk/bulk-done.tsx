@@ -10,8 +10,8 @@ import { Button } from '../../parts/button.tsx';
 import { Refusal } from '../../parts/form/form.tsx';
 import styles from './bulk.module.css';
 import { nameExamples } from './bulk-write.ts';
-import { isAboutRows } from './problem-groups.ts';
-import { ProblemList } from './problem-list.tsx';
+import { isAboutRows } from './problems/problem-groups.ts';
+import { ProblemList } from './problems/problem-list.tsx';
 import type { Written } from './use-bulk-write.ts';
 
 type BulkDoneProps = { table: Table; written: Written; onUndone: () => void; onClose: () => void };

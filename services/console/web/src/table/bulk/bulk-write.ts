@@ -3,7 +3,7 @@ import { client } from '../../api/client.ts';
 import type { Row, Table } from '../../api/queries.ts';
 import { keyText } from '../../cells/cell-text.ts';
 import type { WriteNames } from '../../edits/save-edits.ts';
-import { groupProblems, type Problem, shownRows } from './problem-groups.ts';
+import { groupProblems, type Problem, shownRows } from './problems/problem-groups.ts';
 import type { Selection } from './selection.ts';
 
 /** Without `set` the rows are deleted. */

@@ -1,18 +1,13 @@
 // Changes columns of all matches: values are entered, checked, and then written as one.
-import { Plural, Trans, useLingui } from '@lingui/react/macro';
+import { Plural, Trans } from '@lingui/react/macro';
 import { useState } from 'react';
 import type { Table } from '../../api/queries.ts';
-import { habitsOf } from '../../cells/typed-values.ts';
-import { localeOf } from '../../language/language.ts';
 import { Form } from '../../parts/form/form.tsx';
-import pageStyles from '../../parts/page.module.css';
-import styles from './bulk.module.css';
-import { type ChosenColumn, ChosenValues } from './chosen-values.tsx';
-import { type NewValues, readNewValues } from './new-values.ts';
 import { Outcome } from './outcome.tsx';
 import { SignedOut } from './signed-out.tsx';
 import { useBulkWrite, type Written } from './use-bulk-write.ts';
 import type { Matches } from './use-matches.ts';
+import { useEnteredValues } from './values/entered-values.tsx';
 
 export type BulkFormProps = {
   table: Table;
@@ -24,27 +19,20 @@ export type BulkFormProps = {
 };
 
 export function ChangeAll({ table, tables, matches, onMoved, onDone, onClose }: BulkFormProps) {
-  const { t, i18n } = useLingui();
-  const [chosen, setChosen] = useState<ChosenColumn[]>([{ line: 0, column: undefined }]);
   const [refusal, setRefusal] = useState<object>();
   const writing = useBulkWrite({ table, onDone, onMoved });
   const { checked, isReady } = writing;
-  const explain = ({ missing, malformed }: NewValues) => [
-    ...missing.map((field) => ({ field, message: t`Enter a value for ${field}, or tick that it has none.` })),
-    ...malformed.map((field) => ({ field, message: t`${field} is not JSON. Texts in it stand in double quotes.` })),
-  ];
-  const submit = (typed: Record<string, string>) => {
-    if (isReady) return writing.act();
-    if (!matches) return;
-    const columns = chosen.flatMap(({ column }) => column ?? []);
-    const values = readNewValues(typed, columns, habitsOf(localeOf(i18n.locale)));
-    const problems = columns.length === 0 ? [{ message: t`Choose a column.` }] : explain(values);
-    setRefusal(problems.length > 0 ? { status: 422, problems } : undefined);
-    if (problems.length === 0) writing.check({ selection: matches.selection, set: values.set });
-  };
   const changed = () => {
     setRefusal(undefined);
     writing.drop();
+  };
+  const { fields, read } = useEnteredValues({ table, tables, onChange: changed });
+  const submit = (typed: Record<string, string>) => {
+    if (isReady) return writing.act();
+    if (!matches) return;
+    const { set, problems } = read(typed);
+    setRefusal(problems.length > 0 ? { status: 422, problems } : undefined);
+    if (problems.length === 0) writing.check({ selection: matches.selection, set });
   };
   return (
     <Form
@@ -63,20 +51,7 @@ export function ChangeAll({ table, tables, matches, onMoved, onDone, onClose }: 
       onSubmit={submit}
     >
       <SignedOut error={writing.error} />
-      <fieldset className={styles.values} onChange={changed}>
-        <legend className={pageStyles.hidden}>
-          <Trans>New values</Trans>
-        </legend>
-        <ChosenValues
-          columns={table.column_definitions.toSorted((a, b) => a.position - b.position)}
-          tables={tables}
-          chosen={chosen}
-          onChoose={(next) => {
-            changed();
-            setChosen(next);
-          }}
-        />
-      </fieldset>
+      {fields}
       <Outcome writing={writing} />
     </Form>
   );

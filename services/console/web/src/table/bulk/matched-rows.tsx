@@ -4,7 +4,7 @@ import { useFilterWords } from '../../address/filter-words.ts';
 import { Notice } from '../../parts/blocks/notice.tsx';
 import { useNumbers } from '../../parts/files/use-numbers.ts';
 import styles from './bulk.module.css';
-import { mostRows, mostSearched } from './selection.ts';
+import { mostRows } from './selection.ts';
 import type { Matches, Narrowing } from './use-matches.ts';
 
 type MatchedRowsProps = { narrowing: Narrowing; matches: Matches | undefined; unsaved: number };
@@ -52,18 +52,12 @@ export function MatchedRows({ narrowing, matches, unsaved }: MatchedRowsProps) {
 
 function ObstacleNotice({ obstacle }: Pick<Required<Matches>, 'obstacle'>) {
   const { count } = useNumbers();
-  const [most, mostOfSearch] = [count(mostRows), count(mostSearched)];
+  const most = count(mostRows);
   return (
     <Notice kind="bad">
       {obstacle === 'none' && <Trans>No row matches, so there is nothing to do.</Trans>}
       {obstacle === 'too-many' && (
         <Trans>At most {most} rows can be written at once. Set a filter, or import a file.</Trans>
-      )}
-      {obstacle === 'too-many-searched' && (
-        <Trans>
-          At most {mostOfSearch} rows of a search can be written at once. Set a filter instead of the search: with
-          filters it is {most}.
-        </Trans>
       )}
     </Notice>
   );

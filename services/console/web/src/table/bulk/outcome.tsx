@@ -3,7 +3,7 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useEffect, useRef } from 'react';
 import { Notice } from '../../parts/blocks/notice.tsx';
 import styles from './bulk.module.css';
-import { ProblemList } from './problem-list.tsx';
+import { ProblemList } from './problems/problem-list.tsx';
 import type { BulkWriting } from './use-bulk-write.ts';
 
 /** It gets the focus: the next press must not be that of a field that is still focused. */

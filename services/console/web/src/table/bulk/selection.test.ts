@@ -8,22 +8,13 @@ describe('a selection', () => {
     expect(selectionOf({}, undefined)).toEqual({ all: true });
   });
 
-  it('names the rows of a search by their ids, besides the filters', () => {
-    const svc_sk = { filterType: 'set', values: ['7', '9'] };
-    expect(selectionOf(filters, [7, 9])).toEqual({ filterModel: { ...filters, svc_sk } });
-  });
-
-  it('of a search that finds nothing is not all rows', () => {
-    expect(selectionOf({}, [])).toEqual({ filterModel: { svc_sk: { filterType: 'set', values: [] } } });
+  it('is that of a search and the filters', () => {
+    expect(selectionOf(filters, 'ber')).toEqual({ filterModel: filters, q: 'ber' });
+    expect(selectionOf({}, 'ber')).toEqual({ filterModel: {}, q: 'ber' });
   });
 
   it('has an obstacle when it is empty, and beyond what a call takes', () => {
-    expect([0, 1, 100_000, 100_001].map((count) => findObstacle(count, false))).toEqual([
-      'none',
-      undefined,
-      undefined,
-      'too-many',
-    ]);
-    expect([1_000, 1_001].map((count) => findObstacle(count, true))).toEqual([undefined, 'too-many-searched']);
+    const obstacles = [0, 1, 100_000, 100_001].map(findObstacle);
+    expect(obstacles).toEqual(['none', undefined, undefined, 'too-many']);
   });
 });

@@ -5,7 +5,7 @@ import { problemsOf } from '../../api/explain-error.ts';
 import type { Table } from '../../api/queries.ts';
 import { newNames, type WriteNames } from '../../edits/save-edits.ts';
 import { type BulkWrite, carryOut, nameExamples, type Rehearsal, rehearse } from './bulk-write.ts';
-import { findPresentCount, isAboutRows } from './problem-groups.ts';
+import { findPresentCount, isAboutRows } from './problems/problem-groups.ts';
 
 /** What was written: it is undone by the id of its request. */
 export type Written = { kind: 'changed' | 'deleted'; count: number; requestId: string };

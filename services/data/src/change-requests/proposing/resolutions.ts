@@ -4,15 +4,15 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type { Problem } from '@almanac/service-kit/problems';
-import type { Pools } from '../postgres/pools.ts';
-import { readRecord } from '../records/record-input.ts';
-import { readEntry } from '../tables/catalogue.ts';
-import { repeatWhileStale, stale, type TableAccess } from '../tables/open-table.ts';
-import type { DeployedTable } from '../tables/table.ts';
-import { getChangeRequest, lockChangeRequest, requirePhase } from './change-requests.ts';
-import { checkOperations, TableChanged } from './check.ts';
+import type { Pools } from '../../postgres/pools.ts';
+import { readRecord } from '../../records/record-input.ts';
+import { readEntry } from '../../tables/catalogue.ts';
+import { repeatWhileStale, stale, type TableAccess } from '../../tables/open-table.ts';
+import type { DeployedTable } from '../../tables/table.ts';
+import { getChangeRequest, lockChangeRequest, requirePhase } from '../change-requests.ts';
+import { checkOperations, TableChanged } from '../check.ts';
+import { refuseUnknownOperations, requireCreator } from '../visibility.ts';
 import { resolveSql } from './store-sql.ts';
-import { refuseUnknownOperations, requireCreator } from './visibility.ts';
 
 /** `mine`: what the operation proposes; `theirs`: what the row has now; or another value. */
 type Choice = 'mine' | 'theirs' | { value?: unknown };

@@ -2,12 +2,12 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
-import type { Column, Table } from '../../api/queries.ts';
-import { Button } from '../../parts/button.tsx';
-import { CheckField, SelectField } from '../../parts/form/fields.tsx';
-import pageStyles from '../../parts/page.module.css';
-import { ValueField } from '../row/value-field.tsx';
-import styles from './bulk.module.css';
+import type { Column, Table } from '../../../api/queries.ts';
+import { Button } from '../../../parts/button.tsx';
+import { CheckField, SelectField } from '../../../parts/form/fields.tsx';
+import pageStyles from '../../../parts/page.module.css';
+import { ValueField } from '../../row/value-field.tsx';
+import styles from '../bulk.module.css';
 import { emptyName } from './new-values.ts';
 
 /** A line of the form; without a column until one is chosen. */

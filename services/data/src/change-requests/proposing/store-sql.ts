@@ -1,16 +1,20 @@
 // The statements that store operations: cells in the form of `textSql`, and beside them the values
 // that they are based on. Pure.
 import type { Problem } from '@almanac/service-kit/problems';
-import { cellSql, dryRunOperations, ownCellSql, storedCellsSql } from '../rows/proposed-sql.ts';
-import { cellKey, historyName, tableName } from '../sql/identifiers.ts';
-import { type Statement, Values } from '../sql/statement.ts';
-import { currentSql } from '../tables/catalogue.ts';
-import type { DryRunReading } from '../tables/open-table.ts';
-import { type Column, type DeployedTable, getColumn, keyColumns } from '../tables/table.ts';
-import type { Bind } from '../values/check.ts';
-import { cellConflictSql } from './conflict-sql.ts';
-
-export type Kind = 'create' | 'update' | 'delete' | 'restore';
+import type { Filter } from '../../pages/filter.ts';
+import type { Cells } from '../../records/record-input.ts';
+import { countedRows, matchingSql } from '../../records/sets/set-sql.ts';
+import { differsSql } from '../../records/write-sql.ts';
+import { cellSql, dryRunOperations, ofRequestSql, ownCellSql, storedCellsSql } from '../../rows/proposed-sql.ts';
+import { cellKey, historyName, tableName } from '../../sql/identifiers.ts';
+import { type Statement, Values } from '../../sql/statement.ts';
+import { currentSql } from '../../tables/catalogue.ts';
+import type { DryRunReading } from '../../tables/open-table.ts';
+import { type Column, type DeployedTable, getColumn, keyColumns } from '../../tables/table.ts';
+import type { Bind } from '../../values/check.ts';
+import type { Kind } from '../change-requests.ts';
+import { ofRows } from '../check-sql.ts';
+import { cellConflictSql } from '../conflict-sql.ts';
 
 /**
  * An operation to be stored. `version`: of the row that it is based on; null for the present one.
@@ -35,8 +39,8 @@ const givenShape =
   'place int, kind text, svc_sk bigint, version int, cells jsonb, replaces bigint, merges boolean, problems jsonb';
 
 /**
- * Stores operations of one table, undecided. Returns `place` and `id` of each; no row when the
- * table has changed.
+ * Stores operations of one table, undecided. Returns `place` and `id` of each, and whether it
+ * `is_new`; no row when the table has changed.
  */
 export function storeSql(table: DeployedTable, operations: NewOperation[], place: Place): Statement {
   const values = new Values();
@@ -63,6 +67,45 @@ export function storeDryRunSql(table: DeployedTable, dryRun: DryRunReading, plac
   // They are kept in the form in which operations are stored.
   const shape = { relation: given, named, cells: 'g.cells' };
   return { text: storeGivenSql(table, shape, place, values.bind), values: values.list };
+}
+
+/** What is proposed for all rows of a filter. `cells`: the values that they get. */
+export type MatchedOperation = { kind: 'update' | 'delete'; filter: Filter; cells: Cells; expected: number };
+
+/**
+ * Stores an operation on each live row of a filter, when as many match as expected: none for a row
+ * that has the values already, unless the request changes it. Returns the same.
+ */
+export function storeMatchesSql(table: DeployedTable, operation: MatchedOperation, place: Place): Statement {
+  const values = new Values();
+  const { bind } = values;
+  const { kind, filter, cells, expected } = operation;
+  const named = [...cells.keys()];
+  const texts = bind(
+    JSON.stringify(Object.fromEntries(named.map((each) => [each.lineage_id, cells.get(each)]))),
+    'jsonb',
+  );
+  const given = (column: Column) => `(${cellSql('g.cells', column)})`;
+  const differs = kind === 'delete' ? 'true' : differsSql(named, 't', (column) => `(${cellSql(texts, column)})`);
+  const isMerged = `(${bind(kind, 'text')} = 'update' and o.kind = 'update')`;
+  const kept =
+    `coalesce((select jsonb_agg(p) from jsonb_array_elements(o.problems) p where not (p->>'code' = any(${bind([...ofRows], 'text[]')}))` +
+    ` and not coalesce(p->>'column', '') = any(${bind(
+      named.map(({ name }) => name),
+      'text[]',
+    )})), '[]')`;
+  const relation =
+    `(with matched as materialized (select t.svc_sk, t.svc_version, ${differs} as differs from ${matchingSql(table, filter, bind)} order by t.svc_sk limit ${countedRows})` +
+    ` select (row_number() over (order by m.svc_sk))::int as place, ${bind(kind, 'text')} as kind, m.svc_sk, m.svc_version as version, ${texts} as cells, o.id as replaces,` +
+    ` coalesce(${isMerged}, false) as merges, case when ${isMerged} then ${kept} else '[]'::jsonb end as problems` +
+    ` from matched m left join change_request_operation o on ${ofRequestSql('o', table, place.changeRequestId, bind)} and o.svc_sk = m.svc_sk` +
+    ` where (select count(*) from matched) = ${bind(expected, 'bigint')} and (m.differs or o.id is not null)) g`;
+  const stored = storedCellsSql(named, given, (key) => `g.cells ? ${key}`);
+  return {
+    text: storeGivenSql(table, { relation, named, cells: stored }, place, bind),
+    values: values.list,
+    customPlan: true,
+  };
 }
 
 /**
@@ -104,7 +147,7 @@ function storeGivenSql(
     ` from ready r where o.account_id = ${account} and o.change_request_id = ${request} and o.id = r.replaces),` +
     ` created as (insert into change_request_operation (account_id, change_request_id, id, table_definition_id, kind, svc_sk, base_version, cells, base, problems, updated_by)` +
     ` overriding system value select ${account}, ${request}, id, ${definition}, kind, svc_sk, base_version, cells, base, problems, ${by} from ready where replaces is null)` +
-    ` select place, id from ready order by place`
+    ` select place, id, replaces is null as is_new from ready order by place`
   );
 }
 

@@ -1,11 +1,9 @@
 // The console in a real browser: axe finds no breach of WCAG on any page, in both schemes, from a
 // phone to a desktop.
-import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
-import { givenPages } from './given-pages.ts';
-import { api, overConsole, served } from './served-console.ts';
 
-const require = createRequire(import.meta.url);
+import { api, overConsole, served } from '../served-console.ts';
+import { findBreaches } from './breaches.ts';
+import { givenPages } from './given-pages.ts';
 
 let paths: string[];
 
@@ -29,7 +27,6 @@ it(
       async (page) => {
         for (const path of paths) {
           await page.goto(new URL(path, page.url()).href);
-          await page.addScriptTag({ path: require.resolve('axe-core/axe.min.js') });
           for (const { colorScheme, width } of looks) {
             // A colour on its way from one scheme to the other is no colour of a page.
             await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -41,17 +38,10 @@ it(
           }
         }
       },
-      // The pages are served beside the system, so the session of the profile is missing.
+      // Their calls have a token, so the session of the profile is missing.
       { faults: 'expected' },
     );
     expect(breaches).toEqual([]);
   },
   withinMs,
 );
-
-type Axe = { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-
-async function findBreaches(page: Page): Promise<string[]> {
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
-}

@@ -1,5 +1,5 @@
 import { Plural, Trans } from '@lingui/react/macro';
-import styles from './bulk.module.css';
+import styles from '../bulk.module.css';
 import { groupProblems, type Problem, type ProblemGroup, shownRows } from './problem-groups.ts';
 
 type ProblemListProps = { problems: readonly Problem[]; names: ReadonlyMap<number, string> };

@@ -6,8 +6,8 @@ import { validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import type { Problem } from '@almanac/service-kit/problems';
-import type { Pools } from '../postgres/pools.ts';
-import { findKeyed } from '../records/batch/batch.ts';
+import type { Pools } from '../../postgres/pools.ts';
+import { findKeyed } from '../../records/batch/batch.ts';
 import {
   type Operation,
   type OperationProblem,
@@ -15,23 +15,25 @@ import {
   type RowChange,
   readBatch,
   readUpserts,
-} from '../records/batch/batch-input.ts';
-import { findKept, type WriteAccess } from '../records/idempotency.ts';
-import { requireManual } from '../records/preconditions.ts';
-import type { Statement } from '../sql/statement.ts';
-import { stale, type TableAccess, type TableRequest, withTable } from '../tables/open-table.ts';
-import type { DeployedTable } from '../tables/table.ts';
-import { requireRightOn } from '../tables/table-rights.ts';
+} from '../../records/batch/batch-input.ts';
+import { findKept, type WriteAccess } from '../../records/idempotency.ts';
+import { requireManual } from '../../records/preconditions.ts';
+import type { Statement } from '../../sql/statement.ts';
+import { stale, type TableAccess, type TableRequest, withTable } from '../../tables/open-table.ts';
+import type { DeployedTable } from '../../tables/table.ts';
+import { requireRightOn } from '../../tables/table-rights.ts';
 import {
   type ChangeRequest,
   getChangeRequest,
+  type Kind,
   lockChangeRequest,
   requirePhase,
   touchRequest,
-} from './change-requests.ts';
-import { checkOperations, isOfValue, TableChanged } from './check.ts';
-import { type Kind, type NewOperation, sameRowsSql, storeSql } from './store-sql.ts';
-import { refuseUnknownOperations, requireCreator } from './visibility.ts';
+} from '../change-requests.ts';
+import { checkOperations, TableChanged } from '../check.ts';
+import { isOfValue } from '../check-sql.ts';
+import { refuseUnknownOperations, requireCreator } from '../visibility.ts';
+import { type NewOperation, sameRowsSql, storeSql } from './store-sql.ts';
 
 /**
  * Adds operations on rows of one table, all or none. One on a row that the request changes already
@@ -151,7 +153,8 @@ function newOperation(change: Proposed, values: ValueProblems, earlier: Earlier 
   };
 }
 
-function requireRoom({ operation_count }: ChangeRequest, added: number): void {
+/** 422 when the request would have too many operations. */
+export function requireRoom({ operation_count }: ChangeRequest, added: number): void {
   const maximum = limits.operationsPerChangeRequest;
   if (operation_count + added <= maximum) return;
   throw validationFailed({
@@ -169,10 +172,13 @@ async function storedAnswer(sql: Sql, { account_id, id }: ChangeRequest, ids: nu
     [account_id, id, ids],
   );
   const count = rows.filter(({ problems }) => (problems as Problem[]).length > 0).length;
-  const operations = `${rows.length} ${rows.length === 1 ? 'operation' : 'operations'}`;
-  const message = `${operations} added, ${count} with problems`;
-  return { body: JSON.stringify({ operations: rows, message }) };
+  return { body: JSON.stringify({ operations: rows, message: addedMessage(rows.length, count) }) };
 }
+
+export const addedMessage = (added: number, withProblems: number): string =>
+  `${operationsText(added)} added, ${withProblems} with problems`;
+
+const operationsText = (count: number) => `${count} ${count === 1 ? 'operation' : 'operations'}`;
 
 /** Takes operations out of a draft, all or none; 404 names the unknown ones. */
 export async function removeOperations(
@@ -197,7 +203,7 @@ export async function removeOperations(
     );
     await touchRequest(sql, header, -rows.length);
     await checkOperations(sql, header, undefined, []);
-    const message = `${rows.length} ${rows.length === 1 ? 'operation' : 'operations'} removed`;
+    const message = `${operationsText(rows.length)} removed`;
     return { removed_count: rows.length, message };
   });
 }

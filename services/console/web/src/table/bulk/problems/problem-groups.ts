@@ -1,5 +1,5 @@
 // The problems of a write of many rows, put together by the rule that is broken. Pure.
-import type { Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../../api/client.ts';
 
 export type Problem = Schemas['Problem'];
 

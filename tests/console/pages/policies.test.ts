@@ -1,8 +1,8 @@
 // The console as people get it: through the gateway, after logging in, under its policies. Nothing
 // on any page breaches the content security policy or asks for an untrusted type.
 import type { Page } from 'playwright-core';
+import { overConsole, served } from '../served-console.ts';
 import { givenPages } from './given-pages.ts';
-import { overConsole, served } from './served-console.ts';
 
 const withinMs = 600_000;
 

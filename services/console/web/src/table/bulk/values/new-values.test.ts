@@ -1,5 +1,5 @@
-import type { Column } from '../../api/queries.ts';
-import { habitsOf } from '../../cells/typed-values.ts';
+import type { Column } from '../../../api/queries.ts';
+import { habitsOf } from '../../../cells/typed-values.ts';
 import { emptyName, readNewValues } from './new-values.ts';
 
 const column = (name: string, data_type: Column['data_type']) => ({ name, data_type }) as Column;

@@ -2,11 +2,11 @@
 import { type CallContext, callerName } from '@almanac/service-kit/caller/call-context';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { openDryRun } from '../imports/dry-run-changes.ts';
-import type { Pools } from '../postgres/pools.ts';
-import { type DryRunReading, stale, type TableAccess, withTable } from '../tables/open-table.ts';
-import type { DeployedTable } from '../tables/table.ts';
-import { requireRightOn } from '../tables/table-rights.ts';
+import { openDryRun } from '../../imports/dry-run-changes.ts';
+import type { Pools } from '../../postgres/pools.ts';
+import { type DryRunReading, stale, type TableAccess, withTable } from '../../tables/open-table.ts';
+import type { DeployedTable } from '../../tables/table.ts';
+import { requireRightOn } from '../../tables/table-rights.ts';
 import {
   insertChangeRequest,
   lockChangeRequest,
@@ -14,11 +14,11 @@ import {
   requirePhase,
   summarizeOne,
   touchRequest,
-} from './change-requests.ts';
-import { checkOperations, TableChanged } from './check.ts';
+} from '../change-requests.ts';
+import { checkOperations, TableChanged } from '../check.ts';
+import type { ChangeRequestSummary } from '../summaries.ts';
 import { requireSameBranch } from './operations.ts';
 import { storeDryRunSql } from './store-sql.ts';
-import type { ChangeRequestSummary } from './summaries.ts';
 
 type Access = TableAccess & { pools: Pools };
 

@@ -1,7 +1,7 @@
 // The values that all matches get, read from the fields of the form. Pure.
-import type { Column } from '../../api/queries.ts';
-import type { TypingHabits } from '../../cells/typed-values.ts';
-import { plainLines, readField } from '../row/field-value.ts';
+import type { Column } from '../../../api/queries.ts';
+import type { TypingHabits } from '../../../cells/typed-values.ts';
+import { plainLines, readField } from '../../row/field-value.ts';
 
 export type NewValues = {
   set: Record<string, unknown>;
