@@ -76,7 +76,7 @@ export function changeRequestRoutes(access: WriteAccess): Route[] {
       summary: 'Propose the same for all rows that a filter finds',
       example: {
         table_definition_id: 12,
-        filterModel: { name: { filterType: 'text', type: 'equals', filter: 'Liechtenstein' } },
+        filterModel: { alpha2: { filterType: 'text', type: 'equals', filter: 'LI' } },
         operation: 'update',
         set: { name: 'Principality of Liechtenstein' },
         expected_count: 1,
