@@ -1,4 +1,4 @@
-import { givenDeployedTable } from '@almanac/testkit/system/builders';
+import { givenDeployedTable, unique } from '@almanac/testkit/system/builders';
 import type { ServedConsole } from './served-console.ts';
 
 /** A request for new rows, made and sent by an application. */
@@ -8,7 +8,7 @@ export async function givenRequest({ account }: ServedConsole, count: number): P
     { name: 'code', data_type: 'string', length: 10, is_primary_key: true, is_required: true },
     { name: 'name', data_type: 'string', length: 40 },
   ];
-  const { id: table } = await givenDeployedTable(api, { name: 'Cities', columns });
+  const { id: table } = await givenDeployedTable(api, { name: `Cities ${unique()}`, columns });
   const { data: branches } = await api.get('/branches');
   const branch_id = branches[0].id;
   const machine = await account.machine();

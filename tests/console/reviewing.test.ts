@@ -25,3 +25,26 @@ it('350 changes are reviewed: two are refused with a reason, the others are appr
   const { meta } = await api.get(`/table_data?table_definition_id=${table}&per_page=1`);
   expect(meta.total_count).toBe(348);
 });
+
+it('one list has the requests, promotions and deployments of a branch, by kind and by state', async () => {
+  const { id } = await givenRequest(served, 1);
+  await served.withPage('/console/requests?tab=all', async (page) => {
+    const request = page.getByRole('link', { name: new RegExp(`^Monthly correction.*#${id} `) });
+    const deployment = page.getByRole('link', { name: /^Deployment #\d+ deployed/ }).first();
+    await request.waitFor();
+    await deployment.waitFor();
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('deployments');
+    await request.waitFor({ state: 'detached' });
+    await page.getByRole('combobox', { name: 'State' }).selectOption('done');
+    await deployment.waitFor();
+    await page.getByRole('combobox', { name: 'State' }).selectOption('failed');
+    await page.getByText('No request is in the state “failed”').waitFor();
+    await page.getByRole('button', { name: 'Show all requests' }).click();
+    await request.waitFor();
+    await page.getByRole('link', { name: 'Mine', exact: true }).click();
+    await page
+      .getByRole('link', { name: /^Deployment #\d+ · main deployed/ })
+      .first()
+      .waitFor();
+  });
+});

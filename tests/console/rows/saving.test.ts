@@ -52,6 +52,28 @@ it('what was written before its answer was lost is not written twice, and what i
   expect(data.map(({ svc_version }: { svc_version: number }) => svc_version)).toEqual([3, 1, 2]);
 });
 
+it('what is entered and saved while a save is under way is saved after it', async () => {
+  const table = await givenCities(api);
+  await served.withPage(`/console/t/${table.key}?sort=code`, async (page) => {
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await page.route('**/table_data/batch', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await typeInto(page, cellOf(page, 'name', 'Berlin'), 'Bärlin');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saving…').waitFor();
+    await typeInto(page, cellOf(page, 'name', 'Rome'), 'Roma');
+    await page.keyboard.press('Control+s');
+    letGo();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await eventually(async () => expect(await namesOf(api, table.id)).toEqual(['Bärlin', 'Pariss', 'Roma']));
+  });
+});
+
 it.each(['data', 'gateway'])('a save while %s is killed comes through, once', async (service) => {
   const table = await givenCities(api);
   await withRefusals(`/console/t/${table.key}?sort=code`, async (page) => {

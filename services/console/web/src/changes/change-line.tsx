@@ -28,8 +28,10 @@ export function PromotionLine({ promotion }: { promotion: ListedPromotion }) {
   );
 }
 
+type DeploymentLineProps = { deployment: ListedDeployment; isBranchShown?: boolean };
+
 /** A deployment in a list. */
-export function DeploymentLine({ deployment }: { deployment: ListedDeployment }) {
+export function DeploymentLine({ deployment, isBranchShown = false }: DeploymentLineProps) {
   const { id, status, comment, table_definitions: tables } = deployment;
   return (
     <Link to="/deployments/$id" params={{ id: String(id) }} className={styles.line}>
@@ -37,6 +39,7 @@ export function DeploymentLine({ deployment }: { deployment: ListedDeployment })
       <span className={styles.text}>
         <span className={styles.name}>
           <Trans>Deployment #{id}</Trans>
+          {isBranchShown && ` · ${deployment.branch.name}`}
         </span>{' '}
         <StatusPill status={status} />
         <Note comment={comment} createdBy={deployment.created_by} tables={tables} />

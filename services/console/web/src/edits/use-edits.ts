@@ -55,6 +55,8 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
   const [current, setCurrent] = useState<Saved['current']>(new Map());
   const [saves, setSaves] = useState<string[][]>([]);
   const [unanswered, setUnanswered] = useState(kept.unanswered);
+  // A save that was asked for while another is under way; it follows when that has succeeded.
+  const [isNextAsked, setIsNextAsked] = useState(false);
   const { edits, past } = state;
 
   // What was kept from before is sent when the person says so.
@@ -88,6 +90,14 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
     if (ready.size > 0) sendReady();
   }, [ready]);
 
+  const saveNext = useEffectEvent(() => {
+    setIsNextAsked(false);
+    if (failure === undefined && edits.size > 0) void send(edits);
+  });
+  useEffect(() => {
+    if (isNextAsked && !isSaving) saveNext();
+  }, [isNextAsked, isSaving]);
+
   const undoSaved = async () => {
     setIsSaving(true);
     setFailure(undefined);
@@ -115,7 +125,7 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
     },
     undo: () => (past.length > 0 ? act({ type: 'undo' }) : saves.length > 0 && !isSaving && void undoSaved()),
     redo: () => act({ type: 'redo' }),
-    save: () => !isSaving && edits.size > 0 && void send(edits),
+    save: () => (isSaving ? setIsNextAsked(true) : edits.size > 0 && void send(edits)),
     discard: () => act({ type: 'change', make: () => noEdits }),
     keepMine: (id) => {
       const row = current.get(id);

@@ -1,4 +1,4 @@
-// The change requests: those that wait for this person, their own, and all of the branch.
+// What is reviewed: what waits for this person, what they propose, and all of the branch.
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -8,20 +8,23 @@ import { Page } from '../parts/page.tsx';
 import { RestingSearchBox } from '../parts/search-box.tsx';
 import { ErrorState, Skeleton } from '../parts/states.tsx';
 import styles from './list/list.module.css';
+import { listedKinds } from './list/list-queries.ts';
 import { RequestList } from './list/request-list.tsx';
-import { type RequestsView, statuses } from './list/requests-view.ts';
+import { type ChangeKind, listedStates, type RequestsView } from './list/requests-view.ts';
 import { ToReview } from './list/to-review.tsx';
-import { useRequestWords } from './request-words.ts';
+import { useListWords } from './list/use-list-words.ts';
 
 export function RequestsPage() {
   const { t } = useLingui();
   const view = useSearch({ from: '/requests' });
   const navigate = useNavigate({ from: '/requests' });
   const change = (part: RequestsView, replace = false) =>
-    void navigate({ to: '.', search: (search) => ({ ...search, page: undefined, ...part }), replace });
+    void navigate({ to: '.', search: (search) => ({ ...search, ...part }), replace });
+  const { data: me } = useQuery(meQuery);
+  const kinds = listedKinds(me?.abilities.branching ?? false);
   return (
     <Page
-      title={t`Change requests`}
+      title={t`Requests`}
       note={<Scoped view={view} />}
       actions={
         <RestingSearchBox
@@ -31,8 +34,8 @@ export function RequestsPage() {
         />
       }
     >
-      <Tabs view={view} onStatus={(status) => change({ status })} />
-      <Listed view={view} onClear={() => change({ q: undefined, status: undefined })} />
+      <Tabs view={view} kinds={kinds} onKind={(kind) => change({ kind })} onState={(state) => change({ state })} />
+      <Listed view={view} kinds={kinds} onClear={() => change({ q: undefined, kind: undefined, state: undefined })} />
     </Page>
   );
 }
@@ -44,11 +47,16 @@ function Scoped({ view: { tab } }: { view: RequestsView }) {
   return tab === 'mine' ? <Trans>by you, on all branches</Trans> : <Trans>that wait for you, on all branches</Trans>;
 }
 
-type TabsProps = { view: RequestsView; onStatus: (status: RequestsView['status']) => void };
+type TabsProps = {
+  view: RequestsView;
+  kinds: readonly ChangeKind[];
+  onKind: (kind: RequestsView['kind']) => void;
+  onState: (state: RequestsView['state']) => void;
+};
 
-function Tabs({ view, onStatus }: TabsProps) {
+function Tabs({ view, kinds, onKind, onState }: TabsProps) {
   const { t } = useLingui();
-  const words = useRequestWords();
+  const words = useListWords();
   const { data: inbox } = useQuery(inboxQuery);
   const waiting = inbox?.data.filter(({ reason }) => reason === 'approval').length ?? 0;
   const tabs: [RequestsView['tab'], string][] = [
@@ -73,41 +81,51 @@ function Tabs({ view, onStatus }: TabsProps) {
         </Link>
       ))}
       {view.tab && (
-        <label className={styles.status}>
-          <Trans>State</Trans>
-          <select
-            value={view.status ?? ''}
-            onChange={({ target }) => onStatus(statuses.find((status) => status === target.value))}
-          >
-            <option value="">{t`all`}</option>
-            {statuses.map((status) => (
-              <option key={status} value={status}>
-                {words.status[status].name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <div className={styles.chosen}>
+          {kinds.length > 1 && (
+            <Chosen name={t`Kind`} values={kinds} words={words.kind} value={view.kind} onChange={onKind} />
+          )}
+          <Chosen name={t`State`} values={listedStates} words={words.state} value={view.state} onChange={onState} />
+        </div>
       )}
     </nav>
   );
 }
 
-function Listed({ view, onClear }: { view: RequestsView; onClear: () => void }) {
+type ChosenProps<T extends string> = {
+  name: string;
+  values: readonly T[];
+  words: Record<T, string>;
+  value: T | undefined;
+  onChange: (value: T | undefined) => void;
+};
+
+function Chosen<T extends string>({ name, values, words, value, onChange }: ChosenProps<T>) {
+  const { t } = useLingui();
+  return (
+    <label>
+      {name}
+      <select value={value ?? ''} onChange={({ target }) => onChange(values.find((one) => one === target.value))}>
+        <option value="">{t`all`}</option>
+        {values.map((one) => (
+          <option key={one} value={one}>
+            {words[one]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+type ListedProps = { view: RequestsView; kinds: readonly ChangeKind[]; onClear: () => void };
+
+function Listed({ view, kinds, onClear }: ListedProps) {
   const { branch, error: branchError, retry } = useBranch();
   const { data: me, error: meError, refetch } = useQuery(meQuery);
   if (view.tab === undefined) return <ToReview q={view.q} onClear={onClear} />;
-  if (view.tab === 'mine') {
-    if (meError) return <ErrorState error={meError} onRetry={() => void refetch()} />;
-    return me?.user ? (
-      <RequestList scope={{ created_by: me.user.id }} view={view} onClear={onClear} />
-    ) : (
-      <Skeleton lines={8} />
-    );
-  }
+  if (meError) return <ErrorState error={meError} onRetry={() => void refetch()} />;
   if (branchError) return <ErrorState error={branchError} onRetry={retry} />;
-  return branch ? (
-    <RequestList scope={{ branch_id: branch.id }} view={view} onClear={onClear} />
-  ) : (
-    <Skeleton lines={8} />
-  );
+  if (!me || !branch) return <Skeleton lines={8} />;
+  const scope = view.tab === 'mine' ? { created_by: me.user?.id ?? 0 } : { branch_id: branch.id };
+  return <RequestList scope={scope} kinds={kinds} view={view} onClear={onClear} />;
 }

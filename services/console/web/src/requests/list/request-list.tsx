@@ -1,39 +1,62 @@
-// A page of the change requests of a branch or of a person, those changed last first.
-import { Trans, useLingui } from '@lingui/react/macro';
-import { useQuery } from '@tanstack/react-query';
+// What is proposed to a branch or by a person, those changed last first.
+import { Trans } from '@lingui/react/macro';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { DeploymentLine, PromotionLine } from '../../changes/change-line.tsx';
 import { LineList } from '../../parts/blocks/line-list.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
-import { useRequestWords } from '../request-words.ts';
-import listStyles from './list.module.css';
-import { requestListQuery, type Scope } from './list-queries.ts';
+import styles from './list.module.css';
+import { changesQuery, type ListedChange, type Scope } from './list-queries.ts';
 import { RequestLine } from './request-line.tsx';
-import type { RequestsView } from './requests-view.ts';
+import type { ChangeKind, RequestsView } from './requests-view.ts';
+import { useListWords } from './use-list-words.ts';
 
-type RequestListProps = { scope: Scope; view: RequestsView; onClear: () => void };
+type RequestListProps = { scope: Scope; kinds: readonly ChangeKind[]; view: RequestsView; onClear: () => void };
 
-export function RequestList({ scope, view, onClear }: RequestListProps) {
-  const { data, error, refetch } = useQuery(requestListQuery(scope, view));
+export function RequestList({ scope, kinds, view, onClear }: RequestListProps) {
+  const query = useInfiniteQuery(changesQuery(scope, view, kinds));
+  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = query;
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton lines={8} />;
-  if (data.data.length === 0) {
-    if (view.q || view.status || view.page) return <NoneFound view={view} onClear={onClear} />;
-    return 'created_by' in scope ? <NoneMine /> : <NoneHere />;
+  const isMine = 'created_by' in scope;
+  const found = data.pages
+    .flatMap(({ changes }) => changes)
+    .map((each) => [`${each.kind} ${each.change.id}`, each] as const);
+  if (found.length === 0) {
+    if (view.q || view.state || view.kind) return <NoneFound view={view} onClear={onClear} />;
+    return isMine ? <NoneMine /> : <NoneHere />;
   }
+  // A page begins with what changed in the moment that the one before it ends with.
+  const lines = [...new Map(found)].map(([id, each]) => ({ id, each }));
   return (
     <>
-      <LineList items={data.data}>
-        {(request) => <RequestLine request={request} isBranchShown={'created_by' in scope} />}
-      </LineList>
-      <Pages meta={data.meta} />
+      <LineList items={lines}>{({ each }) => <ChangeLine listed={each} isBranchShown={isMine} />}</LineList>
+      {hasNextPage && (
+        <div className={styles.more}>
+          <Button isDisabled={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+            <Trans>Show more</Trans>
+          </Button>
+        </div>
+      )}
     </>
   );
 }
 
-function NoneFound({ view: { q, status }, onClear }: Pick<RequestListProps, 'view' | 'onClear'>) {
-  const words = useRequestWords();
-  const state = status && words.status[status].name;
+function ChangeLine({ listed, isBranchShown }: { listed: ListedChange; isBranchShown: boolean }) {
+  switch (listed.kind) {
+    case 'change_request':
+      return <RequestLine request={listed.change} isBranchShown={isBranchShown} />;
+    case 'promotion':
+      return <PromotionLine promotion={listed.change} />;
+    case 'deployment':
+      return <DeploymentLine deployment={listed.change} isBranchShown={isBranchShown} />;
+  }
+}
+
+function NoneFound({ view: { q, state: chosen }, onClear }: Pick<RequestListProps, 'view' | 'onClear'>) {
+  const words = useListWords();
+  const state = chosen && words.state[chosen];
   return (
     <EmptyState
       title={
@@ -46,7 +69,7 @@ function NoneFound({ view: { q, status }, onClear }: Pick<RequestListProps, 'vie
         ) : state ? (
           <Trans>No request is in the state “{state}”</Trans>
         ) : (
-          <Trans>There are no requests on this page</Trans>
+          <Trans>No request is of this kind</Trans>
         )
       }
       action={
@@ -85,33 +108,5 @@ function NoneHere() {
     >
       <Trans>A change request proposes changes to rows, and others approve them before they are applied.</Trans>
     </EmptyState>
-  );
-}
-
-type Meta = { page: number; per_page: number; total_count: number; total_pages: number };
-
-function Pages({ meta: { page, per_page, total_count, total_pages } }: { meta: Meta }) {
-  const { t } = useLingui();
-  if (total_pages <= 1) return null;
-  const first = (page - 1) * per_page + 1;
-  const last = Math.min(page * per_page, total_count);
-  return (
-    <nav className={listStyles.pages} aria-label={t`Pages of the list`}>
-      {page > 1 && (
-        <Link to="/requests" search={(search) => ({ ...search, page: page === 2 ? undefined : page - 1 })} rel="prev">
-          <Trans>Previous</Trans>
-        </Link>
-      )}
-      <span>
-        <Trans>
-          {first}–{last} of {total_count}
-        </Trans>
-      </span>
-      {page < total_pages && (
-        <Link to="/requests" search={(search) => ({ ...search, page: page + 1 })} rel="next">
-          <Trans>Next</Trans>
-        </Link>
-      )}
-    </nav>
   );
 }

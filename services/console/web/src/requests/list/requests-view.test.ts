@@ -1,16 +1,16 @@
 import { readRequestsView } from './requests-view.ts';
 
-describe('the view of the list of change requests', () => {
+describe('the view of the list of requests', () => {
   it('is read from the address', () => {
-    const view = { tab: 'all' as const, status: 'applied' as const, q: 'shops', page: 3 };
-    expect(readRequestsView({ ...view, page: '3' })).toEqual(view);
+    const view = { tab: 'all' as const, kind: 'promotion' as const, state: 'done' as const, q: 'shops' };
+    expect(readRequestsView(view)).toEqual(view);
   });
 
-  it('leaves out what cannot be read, and the first page', () => {
-    expect(readRequestsView({ tab: 'mine', status: 'eaten', q: ' ', page: '1' })).toEqual({ tab: 'mine' });
+  it('leaves out what cannot be read', () => {
+    expect(readRequestsView({ tab: 'mine', state: 'eaten', kind: 'import', q: ' ' })).toEqual({ tab: 'mine' });
   });
 
-  it('has neither states nor pages of what waits for the person', () => {
-    expect(readRequestsView({ tab: 'other', status: 'draft', page: '2', q: 'a' })).toEqual({ q: 'a' });
+  it('has neither kinds nor states of what waits for the person', () => {
+    expect(readRequestsView({ tab: 'other', state: 'draft', kind: 'deployment', q: 'a' })).toEqual({ q: 'a' });
   });
 });

@@ -1,39 +1,37 @@
-// What the list of change requests shows, as its address has it.
-import { readId, readText } from '../../address/view.ts';
-import type { Status } from '../queries.ts';
+// What the list of requests shows, as its address has it.
+import { readText } from '../../address/view.ts';
 
-export const statuses = [
+/** What is reviewed: changes of rows, and of what is deployed. */
+export const changeKinds = ['change_request', 'promotion', 'deployment'] as const;
+export type ChangeKind = (typeof changeKinds)[number];
+
+/** The states of all kinds; each kind has its own names for some. */
+export const listedStates = [
   'draft',
   'requested',
   'changes_requested',
   'approved',
-  'applying',
-  'applied',
+  'under_way',
+  'done',
   'failed',
   'rejected',
   'cancelled',
-] as const satisfies Status[];
+] as const;
+export type ListedState = (typeof listedStates)[number];
 
 /** Without a `tab` it shows what waits for the person. */
 export type RequestsView = {
   tab?: 'mine' | 'all' | undefined;
-  status?: Status | undefined;
+  kind?: ChangeKind | undefined;
+  state?: ListedState | undefined;
   q?: string | undefined;
-  /** From 2 on: the first page is the list itself. */
-  page?: number | undefined;
 };
 
 /** The view of an address. What cannot be read is left out. */
 export function readRequestsView(search: Record<string, unknown>): RequestsView {
   const tab = search.tab === 'mine' || search.tab === 'all' ? search.tab : undefined;
-  const page = readId(search.page);
+  const kind = changeKinds.find((one) => one === search.kind);
+  const state = listedStates.find((one) => one === search.state);
   const q = readText(search.q);
-  // What waits for the person is one short list: it has no states and no pages.
-  if (tab === undefined) return { q };
-  return {
-    tab,
-    q,
-    status: statuses.find((status) => status === search.status),
-    page: page === 1 ? undefined : page,
-  };
+  return { ...(tab && { tab, ...(kind && { kind }), ...(state && { state }) }), ...(q && { q }) };
 }
