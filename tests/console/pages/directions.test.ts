@@ -1,6 +1,5 @@
-// The console in a real browser: with longer texts, and from right to left, no page is wider than its
-// window.
-
+// The console in a real browser: with longer texts, and from right to left, no page is wider than
+// its window.
 import { api, overConsole, served } from '../served-console.ts';
 import { givenPages } from './given-pages.ts';
 
