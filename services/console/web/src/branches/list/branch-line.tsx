@@ -8,7 +8,7 @@ import { Time } from '../../parts/time.tsx';
 import { BranchPills } from '../branch-pills.tsx';
 import { BranchDivergence } from '../divergence.tsx';
 
-type BranchLineProps = { branch: Branch /** Above it in the tree. */; parent: Branch | undefined };
+type BranchLineProps = { branch: Branch /** With which it is compared. */; parent: Branch | undefined };
 
 /** A branch in the tree: how far it is from its parent, whose it is, and how its rows change. */
 export function BranchLine({ branch, parent }: BranchLineProps) {

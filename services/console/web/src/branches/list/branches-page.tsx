@@ -40,7 +40,12 @@ export function BranchesPage() {
       {error ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : data ? (
-        <Found nodes={branchTree(data)} typed={typed} onClear={() => setTyped('')} />
+        <Found
+          nodes={branchTree(data)}
+          typed={typed}
+          isCompared={data.length <= comparedBranches}
+          onClear={() => setTyped('')}
+        />
       ) : (
         <Skeleton lines={6} />
       )}
@@ -49,9 +54,12 @@ export function BranchesPage() {
   );
 }
 
-type FoundProps = { nodes: BranchNode[]; typed: string; onClear: () => void };
+// Of more branches it is not said how far they are from their parents: each takes a call.
+const comparedBranches = 20;
 
-function Found({ nodes, typed, onClear }: FoundProps) {
+type FoundProps = { nodes: BranchNode[]; typed: string; isCompared: boolean; onClear: () => void };
+
+function Found({ nodes, typed, isCompared, onClear }: FoundProps) {
   const wanted = typed.trim().toLowerCase();
   const found = findNodes(nodes, ({ name, description }) =>
     [name, description ?? ''].some((text) => text.toLowerCase().includes(wanted)),
@@ -67,16 +75,18 @@ function Found({ nodes, typed, onClear }: FoundProps) {
         }
       />
     );
-  return <Nodes nodes={found} />;
+  return <Nodes nodes={found} isCompared={isCompared} />;
 }
 
-function Nodes({ nodes, parent }: { nodes: readonly BranchNode[]; parent?: BranchNode['branch'] }) {
+type NodesProps = { nodes: readonly BranchNode[]; parent?: BranchNode['branch']; isCompared: boolean };
+
+function Nodes({ nodes, parent, isCompared }: NodesProps) {
   return (
     <ul className={parent ? styles.children : styles.tree}>
       {nodes.map(({ branch, children }) => (
         <li key={branch.id}>
-          <BranchLine branch={branch} parent={parent} />
-          {children.length > 0 && <Nodes nodes={children} parent={branch} />}
+          <BranchLine branch={branch} parent={isCompared ? parent : undefined} />
+          {children.length > 0 && <Nodes nodes={children} parent={branch} isCompared={isCompared} />}
         </li>
       ))}
     </ul>
