@@ -39,8 +39,12 @@ export function BranchLine({ branch, parent }: BranchLineProps) {
         </span>
       </span>
       <span className={styles.end}>
-        {parent && <BranchDivergence branch={branch} parent={parent} />}
-        <br />
+        {parent && (
+          <>
+            <BranchDivergence branch={branch} parent={parent} />
+            <br />
+          </>
+        )}
         <Time instant={branch.updated_at} />
       </span>
     </Link>

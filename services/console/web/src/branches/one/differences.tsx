@@ -28,12 +28,14 @@ export function Differences({ branch, parent }: DifferencesProps) {
   return (
     <section className={pageStyles.section} aria-labelledby="differences-title">
       <div className={pageStyles.sectionHead}>
-        <h2 id="differences-title">
-          <Trans>Compared with {parent.name}</Trans>
-        </h2>
-        <span className={pageStyles.quiet}>
-          <BranchDivergence branch={branch} parent={parent} />
-        </span>
+        <div>
+          <h2 id="differences-title">
+            <Trans>Compared with {parent.name}</Trans>
+          </h2>
+          <p className={pageStyles.quiet}>
+            <BranchDivergence branch={branch} parent={parent} />
+          </p>
+        </div>
         {others.length > 0 && branch.can?.includes('create_table') && (
           <Button onPress={() => setIsCopying(true)}>
             <Trans>Copy tables…</Trans>
