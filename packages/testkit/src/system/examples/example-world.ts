@@ -108,7 +108,6 @@ export class World {
     if (path === '/change_requests/{id}/operations/remove') return { ids: [this.operation] };
     if (path === '/change_requests/{id}/decisions' || path === '/change_requests/{id}/resolutions')
       return this.ofOperation(template);
-    if (path === '/change_requests/{id}/operations/where') return { ...filled, ...(await this.oneRow()) };
     if (path === '/table_data/undo') return { ...filled, request_id: await this.requestOfRow(await this.row()) };
     if (path !== '/promotions') return filled;
     // What is promoted has to be on the branch that it comes from.
@@ -308,12 +307,6 @@ export class World {
     await this.api.patch(`/table_data/${id}`, { table_definition_id, record: { name: 'Lost Atlantis' } });
     if (isDeleted) await this.api.post('/table_data/delete_records', { table_definition_id, ids: [id] });
     return id;
-  }
-
-  /** Selects one new row. */
-  private async oneRow() {
-    const filter = await this.keyOf(await this.row());
-    return { filterModel: { alpha2: { filterType: 'text', type: 'equals', filter } }, expected_count: 1 };
   }
 
   private async keyOf(id: number): Promise<string> {

@@ -76,9 +76,9 @@ export function changeRequestRoutes(access: WriteAccess): Route[] {
       summary: 'Propose the same for all rows that a filter finds',
       example: {
         table_definition_id: 12,
-        filterModel: { alpha2: { filterType: 'text', type: 'equals', filter: 'LI' } },
+        filterModel: { alpha2: { filterType: 'text', type: 'equals', filter: 'PL' } },
         operation: 'update',
-        set: { name: 'Principality of Liechtenstein' },
+        set: { name: 'Republic of Poland' },
         expected_count: 1,
       },
       description:
