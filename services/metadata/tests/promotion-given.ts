@@ -10,6 +10,7 @@ import {
   givenUser,
   keyColumn,
   type Metadata,
+  startMetadata,
 } from './given.ts';
 
 export type User = Api & { id: number };
@@ -47,6 +48,23 @@ export type Work = {
   propose(user: User, ...ids: number[]): Promise<Answer['body']>;
   act(user: Api, id: number, action: string, body?: unknown): Promise<Answer>;
 };
+
+export let metadata: Metadata;
+export let work: Work;
+
+/** For all tests of the file metadata, and for each a work of its own. */
+export function useWork(): void {
+  beforeAll(async () => {
+    metadata = await startMetadata();
+  });
+  afterAll(() => metadata.stop());
+  beforeEach(renewWork);
+}
+
+/** Goes on with another account. */
+export async function renewWork(): Promise<void> {
+  work = await givenWork(metadata);
+}
 
 export async function givenWork(metadata: Metadata): Promise<Work> {
   const account = await givenAccount(metadata);

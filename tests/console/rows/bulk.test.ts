@@ -48,10 +48,7 @@ it('refuses when others have changed how many rows match, says so, and leads on'
   await served.withPage(
     `/console/t/${key}?filter=${open}`,
     async (page) => {
-      await openBulk(page, 'Change');
-      await page.getByRole('combobox', { name: 'Column', exact: true }).selectOption('state');
-      await page.getByRole('combobox', { name: 'state', exact: true }).selectOption('closed');
-      await page.getByRole('button', { name: 'Check' }).click();
+      await checkClosing(page);
       await page.getByText('5 rows change').waitFor();
       await api.post('/table_data', { table_definition_id: id, record: { code: 'A-7', state: 'open' } });
       await page.getByRole('button', { name: 'Change 5 rows' }).click();
@@ -110,10 +107,7 @@ it('repeats an act whose answer was lost, and it is done once', async () => {
   await served.withPage(
     `/console/t/${key}?filter=${open}`,
     async (page) => {
-      await openBulk(page, 'Change');
-      await page.getByRole('combobox', { name: 'Column', exact: true }).selectOption('state');
-      await page.getByRole('combobox', { name: 'state', exact: true }).selectOption('closed');
-      await page.getByRole('button', { name: 'Check' }).click();
+      await checkClosing(page);
       await page.getByRole('button', { name: 'Change 5 rows' }).waitFor();
       await page.route('**/table_data/update_where', async (route) => {
         await route.fetch();
@@ -232,6 +226,14 @@ async function openBulk(page: Page, act: 'Change' | 'Delete'): Promise<void> {
   await page.getByRole('menuitem', { name: `${act} all matches…` }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: new RegExp(`^${act} all matches of`) }).waitFor();
+}
+
+/** Has it checked what closing all matches would do. */
+async function checkClosing(page: Page): Promise<void> {
+  await openBulk(page, 'Change');
+  await page.getByRole('combobox', { name: 'Column', exact: true }).selectOption('state');
+  await page.getByRole('combobox', { name: 'state', exact: true }).selectOption('closed');
+  await page.getByRole('button', { name: 'Check' }).click();
 }
 
 async function press(page: Page, key: string, times: number): Promise<void> {

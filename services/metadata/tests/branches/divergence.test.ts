@@ -1,18 +1,9 @@
 // How far a branch and its parent have diverged. What data counts of rows is in its own tests, and
 // the whole in tests/acceptance/promotion.test.ts.
-import { type Api, givenUser, type Metadata, startMetadata } from '../given.ts';
-import { givenWork, nameColumn, type Work } from '../promotion-given.ts';
+import { type Api, givenUser } from '../given.ts';
+import { metadata, nameColumn, useWork, work } from '../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 
 const divergence = (id = work.featureId, user: Api = work.admin) => user.get(`/branches/${id}/divergence`);
 const same = { definition: false, rows: null };

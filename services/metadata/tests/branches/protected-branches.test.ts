@@ -1,19 +1,10 @@
 // Only administrators remove and restore deployed tables of a protected branch, and change its
 // protection.
 import { refusal } from '@almanac/testkit/calls/refusal';
-import { callingAs, givenUser, keyColumn, type Metadata, startMetadata } from '../given.ts';
-import { givenWork, type Work } from '../promotion-given.ts';
+import { callingAs, givenUser, keyColumn } from '../given.ts';
+import { metadata, useWork, type Work, work } from '../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 
 type Send = Work['admin']['send'];
 const machine = (...scopes: string[]) => callingAs(metadata, { accountId: work.account.id, scopes });

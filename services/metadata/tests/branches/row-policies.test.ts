@@ -3,19 +3,10 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { refusal } from '@almanac/testkit/calls/refusal';
 import { eventually } from '@almanac/testkit/eventually';
-import { callingAs, givenUser, keyColumn, type Metadata, outboxEmpty, startMetadata } from '../given.ts';
-import { givenWork, type User, type Work } from '../promotion-given.ts';
+import { callingAs, givenUser, keyColumn, outboxEmpty } from '../given.ts';
+import { metadata, type User, useWork, work } from '../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 afterEach(() => {
   metadata.neighbours.data.before = {};
 });

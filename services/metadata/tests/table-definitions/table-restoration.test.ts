@@ -2,19 +2,10 @@
 // and what blocks it.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
-import { givenUser, keyColumn, type Metadata, startMetadata } from '../given.ts';
-import { givenWork, type Work } from '../promotion-given.ts';
+import { givenUser, keyColumn } from '../given.ts';
+import { givenWork, metadata, useWork, type Work, work } from '../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 afterEach(() => {
   metadata.neighbours.data.before = {};
   metadata.neighbours.data.after = {};

@@ -1,18 +1,9 @@
 // Rows that are cloned with definitions, when the clone is first deployed.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { givenUser, type Metadata, startMetadata } from '../../given.ts';
-import { givenWork, type Work } from '../../promotion-given.ts';
+import { givenUser } from '../../given.ts';
+import { metadata, useWork, work } from '../../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 afterEach(() => {
   metadata.neighbours.data.before = {};
 });

@@ -1,18 +1,9 @@
 // Promotions merge definitions, on a real database, over HTTP. table-merge.test.ts tests the merge
 // of one table.
-import { keyColumn, type Metadata, startMetadata } from '../../given.ts';
-import { givenConflict, givenWork, lengthOfName, nameColumn, type Work } from '../../promotion-given.ts';
+import { keyColumn } from '../../given.ts';
+import { givenConflict, lengthOfName, metadata, nameColumn, useWork, work } from '../../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 
 describe('hierarchies', () => {
   it('are cloned, compared and promoted', async () => {

@@ -1,18 +1,8 @@
 // Promotions beside each other and beside edits, and one that breaks off.
 import { promote } from '../../../src/changes/promotions/promote.ts';
-import { type Metadata, startMetadata } from '../../given.ts';
-import { givenWork, type Work } from '../../promotion-given.ts';
+import { metadata, useWork, work } from '../../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 
 describe('concurrently', () => {
   it('two promotions to one table run one after the other: the second compares with the first’s outcome', async () => {

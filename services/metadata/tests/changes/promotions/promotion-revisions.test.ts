@@ -1,17 +1,8 @@
 // A promotion merges the revision that the promoter was shown, or that approval was requested for.
-import { givenUser, type Metadata, startMetadata } from '../../given.ts';
-import { givenConflict, givenWork, lengthOfName, type Work } from '../../promotion-given.ts';
+import { givenUser } from '../../given.ts';
+import { givenConflict, lengthOfName, metadata, useWork, work } from '../../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 
 describe('the reviewed revision', () => {
   it('is all that is promoted of other users’ proposals: after a change one request is refused, naming it', async () => {

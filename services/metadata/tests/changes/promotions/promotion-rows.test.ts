@@ -2,19 +2,10 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import { reconcile } from '../../../src/maintenance/reconciler.ts';
-import { givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
-import { givenWork, nameColumn, type User, type Work } from '../../promotion-given.ts';
+import { givenUser, keyColumn } from '../../given.ts';
+import { metadata, nameColumn, type User, useWork, work } from '../../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 afterEach(() => {
   Object.assign(metadata.neighbours.data, { before: {}, after: {}, merging: undefined, merges: [] });
 });

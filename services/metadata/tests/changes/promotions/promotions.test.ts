@@ -6,19 +6,10 @@ import {
   promotionStates,
   promotionTransitions,
 } from '../../../src/changes/promotions/promotion-states.ts';
-import { givenAccount, givenTable, givenUser, type Metadata, startMetadata } from '../../given.ts';
-import { givenWork, type User, type Work } from '../../promotion-given.ts';
+import { givenAccount, givenTable, givenUser } from '../../given.ts';
+import { metadata, renewWork, type User, useWork, work } from '../../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 
 describe('a promotion', () => {
   it('goes from created to promoted, with its diffs, history and audit entries', async () => {
@@ -187,15 +178,15 @@ describe('who may', () => {
     const { creator, outsider, approver, admin } = work;
     const all = [creator, outsider, approver, admin];
     expect(await outcomes('reject', all)).toEqual([403, 403, 200, 200]);
-    work = await givenWork(metadata);
+    await renewWork();
     expect(await outcomes('cancel', [work.creator, work.outsider, work.approver, work.admin])).toEqual([
       200, 403, 403, 403,
     ]);
-    work = await givenWork(metadata);
+    await renewWork();
     expect(await outcomes('abandon', [work.creator, work.outsider, work.approver, work.admin])).toEqual([
       200, 403, 200, 200,
     ]);
-    work = await givenWork(metadata);
+    await renewWork();
     expect(await outcomes('send_request', [work.creator, work.outsider, work.approver, work.admin])).toEqual([
       200, 403, 403, 200,
     ]);

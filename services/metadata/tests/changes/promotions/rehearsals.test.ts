@@ -1,17 +1,8 @@
 // Rehearsals of promotions and deployments: what would happen, and nothing does.
-import { keyColumn, type Metadata, startMetadata } from '../../given.ts';
-import { givenWork, type Work } from '../../promotion-given.ts';
+import { keyColumn } from '../../given.ts';
+import { metadata, useWork, work } from '../../promotion-given.ts';
 
-let metadata: Metadata;
-let work: Work;
-
-beforeAll(async () => {
-  metadata = await startMetadata();
-});
-afterAll(() => metadata.stop());
-beforeEach(async () => {
-  work = await givenWork(metadata);
-});
+useWork();
 afterEach(() => {
   metadata.neighbours.data.blockers.clear();
 });
