@@ -16,7 +16,9 @@ export function OutOfDate() {
   );
   useEffect(() => {
     if (!isOld) return;
-    const timer = setInterval(() => void queries.refetchQueries({ predicate: isOutOfDate }), againEveryMs);
+    // A reading that takes long is waited for.
+    const readAgain = () => void queries.refetchQueries({ predicate: isOutOfDate }, { cancelRefetch: false });
+    const timer = setInterval(readAgain, againEveryMs);
     return () => clearInterval(timer);
   }, [isOld, queries]);
   return (
