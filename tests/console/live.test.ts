@@ -69,7 +69,13 @@ it('while the server is away a page stays as it is, and says that it may be old 
       await page.getByText('Almanac does not answer now.').waitFor();
       expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Typed');
       await page.unrouteAll();
+      // Slower than it is asked again.
+      await page.route('**/console/api/**', async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 7_000));
+        await route.continue();
+      });
       await page.getByText('Almanac does not answer now.').waitFor({ state: 'detached' });
+      await page.unrouteAll({ behavior: 'wait' });
       expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Typed');
     },
     { faults: 'expected' },
