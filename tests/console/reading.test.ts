@@ -86,7 +86,7 @@ describe('the pages of the console', () => {
   it.each([
     ['home', '/console/', 200],
     ['a table', '/console/t/TABLE', 450],
-    ['change requests', '/console/requests', 205],
+    ['requests', '/console/requests', 210],
     ['the wizard of imports', '/console/import', 222],
     ['people', '/console/admin/people', 206],
     ['a structure', '/console/t/TABLE/structure', 212],
