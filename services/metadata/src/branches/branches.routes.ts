@@ -8,11 +8,11 @@ import { memberSchema, resourceGroupSchema } from '../groups/resource-groups.ts'
 import { idempotencyKeyHeader, idempotent } from '../requests/idempotency.ts';
 import { includeSchema, withAllowed, withAllowedOnPage } from '../rights/allowed-actions.ts';
 import { judgeBranches } from './branch-actions.ts';
+import { deleteBranch } from './branch-deletion.ts';
 import { branchReferenceSchema, branchSchema, branchShape } from './branch-schema.ts';
 import {
   branchAttributes,
   branchFilters,
-  deleteBranch,
   getBranch,
   listBranches,
   setCurrentBranch,

@@ -4,7 +4,7 @@
 import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import { periodic } from '@almanac/service-kit/process/periodic';
-import { dropBranch } from '../branches/branches.ts';
+import { dropBranch } from '../branches/branch-deletion.ts';
 import { listUnconfirmedPolicies, sendRowPolicies } from '../branches/row-policies.ts';
 import { listExpiredAttempts } from '../changes/attempt-lease.ts';
 import { resumeChangeRequest } from '../changes/change-requests/change-request-apply.ts';
