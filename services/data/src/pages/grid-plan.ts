@@ -23,7 +23,12 @@ import {
 } from './filter.ts';
 
 /** Which rows a request is about, whatever it asks of them. */
-export type SelectionRequest = { filterModel?: unknown; or?: unknown; q?: string; include_deleted?: boolean };
+export type SelectionRequest = {
+  filterModel?: unknown;
+  or?: unknown;
+  q?: string | undefined;
+  include_deleted?: boolean;
+};
 export type GridRequest = SelectionRequest & {
   startRow: number;
   endRow: number;

@@ -2,7 +2,6 @@
 // in rows, since both had the same. The bases are those of promotions, so a promotion of everything
 // leaves a branch that is not ahead.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { allows } from '@almanac/service-kit/rights/rights';
 import { findVisibleParent, requireBranch } from '../branches/branches.ts';
 import { type Branches, readPairs } from '../changes/promotions/comparison/branch-sides.ts';
 import type { TablePair } from '../changes/promotions/comparison/promotion-plan.ts';
@@ -11,7 +10,8 @@ import { splitByVisibleRows } from '../changes/promotions/promotion-rights.ts';
 import { countMergedRows } from '../changes/promotions/promotion-rows.ts';
 import type { MetadataContext } from '../context.ts';
 import { findHeld } from '../rights/allowed-actions.ts';
-import { readVisibleReach, visibleDefinitions } from '../rights/visibility.ts';
+import { placeOf } from '../rights/place.ts';
+import { readVisibleReach, sees, visibleDefinitions } from '../rights/visibility.ts';
 import { readSnapshot } from '../transaction.ts';
 
 // The rows of a table take a comparison in each direction.
@@ -56,9 +56,8 @@ export async function readDivergence(ctx: MetadataContext, call: CallContext, id
 }
 
 async function compareTables(ctx: MetadataContext, call: CallContext, branches: Branches): Promise<DivergedTable[]> {
-  const isPerson = call.userId !== undefined;
   const pairs = await readVisiblePairs(ctx, call, branches);
-  const seen = isPerson ? (await splitByVisibleRows(ctx, call, branches, pairs)).seen : pairs;
+  const { seen } = await splitByVisibleRows(ctx, call, branches, pairs);
   const forth = seen.slice(0, comparedTables);
   const back = forth.flatMap(({ sourceId, targetId, name }) =>
     targetId === null ? [] : [{ sourceId: targetId, targetId: sourceId, name }],
@@ -92,9 +91,8 @@ async function readVisiblePairs(ctx: MetadataContext, call: CallContext, branche
     );
   });
   return pairs.filter(({ targetId, target }) => {
-    const branchId = branches.to_branch_id;
-    const place = { branchId, domainId: target?.domain_id, tableDefinitionId: targetId ?? undefined };
-    return !target || !held || allows(held, 'view', place) || allows(held, 'approve', { branchId });
+    if (!target || targetId === null || !held) return true;
+    return sees(held, placeOf({ id: targetId, domain_id: target.domain_id, branch_id: branches.to_branch_id }));
   });
 }
 

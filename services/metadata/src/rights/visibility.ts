@@ -5,6 +5,7 @@ import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { notFound } from '@almanac/service-kit/errors';
 import {
   allows,
+  type HeldRights,
   isKnown,
   type Reach,
   reachesEverywhere,
@@ -79,6 +80,9 @@ export async function requireVisible(
 ): Promise<void> {
   if (call.userId === undefined) return;
   const held = await ctx.rights.get(call);
-  if (!allows(held, 'view', where) && !allows(held, 'approve', { branchId: where.branchId }))
-    throw refusal(held, 'view', where, () => notFound(noun));
+  if (!sees(held, where)) throw refusal(held, 'view', where, () => notFound(noun));
 }
+
+/** Whether a user with these rights sees the definition. */
+export const sees = (held: HeldRights, where: Where): boolean =>
+  allows(held, 'view', where) || allows(held, 'approve', { branchId: where.branchId });

@@ -1,19 +1,16 @@
 // The same operation on all rows that a filter finds, added to a change request by one statement.
 import { type CallContext, callerName } from '@almanac/service-kit/caller/call-context';
-import { type Answer, answerOnce } from '@almanac/service-kit/caller/idempotency';
+import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { ServiceError, validationFailed } from '@almanac/service-kit/errors';
-import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { findKept, type WriteAccess } from '../../records/idempotency.ts';
-import { requireManual } from '../../records/preconditions.ts';
+import type { Sql } from '@almanac/service-kit/postgres/database';
+import type { WriteAccess } from '../../records/idempotency.ts';
 import { countWhereSql } from '../../records/sets/set-sql.ts';
 import { mismatch, planSelection, readSet, type SelectionInput, withSelected } from '../../records/sets/where.ts';
-import { stale, type TableRequest, withTable } from '../../tables/open-table.ts';
+import type { TableRequest } from '../../tables/open-table.ts';
 import type { DeployedTable } from '../../tables/table.ts';
-import { requireRightOn } from '../../tables/table-rights.ts';
-import { getChangeRequest, lockChangeRequest, requirePhase, touchRequest } from '../change-requests.ts';
-import { checkOperations, TableChanged } from '../check.ts';
-import { requireCreator } from '../visibility.ts';
-import { addedMessage, requireRoom, requireSameBranch } from './operations.ts';
+import type { ChangeRequest } from '../change-requests.ts';
+import { TableChanged } from '../check.ts';
+import { addedMessage, addToDraft } from './draft.ts';
 import { type MatchedOperation, storeMatchesSql } from './store-sql.ts';
 
 /** `set`: the values that the rows get; they are deleted without it. */
@@ -35,26 +32,13 @@ export async function addMatchedOperations(
   request: TableRequest,
   input: MatchedInput,
 ): Promise<Answer> {
-  const { pools } = access;
-  const header = await getChangeRequest(pools, call.accountId, id);
-  await requireCreator(access, call, header);
-  return withTable(access, call, withSelected(request, input), 'view', async (table, targets) => {
-    await requireRightOn(access, call, 'edit', table);
-    const kept = await findKept(pools, call);
-    if (kept) return kept;
-    requireManual(table);
-    requireSameBranch(header, table);
+  return addToDraft(access, call, id, withSelected(request, input), (table, targets) => {
     const filter = planSelection(table, input, targets);
     const operation = { kind: input.operation, filter, cells: readCells(table, input), expected: input.expected_count };
-    try {
-      return await withTransaction(pools.rows, (sql) => {
-        const make = () => store(sql, call, id, table, operation);
-        return call.keyed ? answerOnce(sql, call.keyed, make) : make();
-      });
-    } catch (error) {
-      if (error instanceof TableChanged) return stale;
-      throw error;
-    }
+    return {
+      store: (sql) => store(sql, call, id, table, operation),
+      answer: (sql, header, ids) => answerOf(sql, header, ids, input.expected_count),
+    };
   });
 }
 
@@ -71,32 +55,22 @@ function readCells(table: DeployedTable, { operation, set }: MatchedInput): Matc
   return cells;
 }
 
-async function store(
-  sql: Sql,
-  call: CallContext,
-  id: number,
-  table: DeployedTable,
-  operation: MatchedOperation,
-): Promise<Answer> {
-  const header = await lockChangeRequest(sql, call, id);
-  requirePhase(header, 'draft');
+async function store(sql: Sql, call: CallContext, id: number, table: DeployedTable, operation: MatchedOperation) {
   const { text, values } = storeMatchesSql(table, operation, { changeRequestId: id, actor: callerName(call) });
-  const { rows } = await sql(text, values);
-  if (rows.length === 0) await requireExpected(sql, table, operation);
-  const added = rows.filter(({ is_new }) => is_new).length;
-  requireRoom(header, added);
-  await touchRequest(sql, header, added);
-  const ids = rows.map((row) => row.id as number);
-  await checkOperations(sql, header, table, ids);
-  const [counted] = (
-    await sql(
-      `select count(*)::int as count from change_request_operation
-       where account_id = $1::int and change_request_id = $2::int and id = any($3::bigint[]) and has_problem`,
-      [header.account_id, id, ids],
-    )
-  ).rows;
-  const outcome = { matched: operation.expected, operation_count: ids.length, with_problems: counted?.count as number };
-  return { body: JSON.stringify({ ...outcome, message: addedMessage(ids.length, outcome.with_problems) }) };
+  const stored = (await sql(text, values)).rows as { id: number; is_new: boolean }[];
+  if (stored.length === 0) await requireExpected(sql, table, operation);
+  return stored;
+}
+
+async function answerOf(sql: Sql, header: ChangeRequest, ids: number[], matched: number): Promise<Answer> {
+  const { rows } = await sql(
+    `select count(*)::int as with_problems from change_request_operation
+     where account_id = $1::int and change_request_id = $2::int and id = any($3::bigint[]) and has_problem`,
+    [header.account_id, header.id, ids],
+  );
+  const with_problems = rows[0]?.with_problems as number;
+  const message = addedMessage(ids.length, with_problems);
+  return { body: JSON.stringify({ matched, operation_count: ids.length, with_problems, message }) };
 }
 
 // Why nothing was stored: the rows are not as many as expected, the table has changed, or all rows

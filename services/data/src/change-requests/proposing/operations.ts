@@ -1,7 +1,7 @@
 // The operations of a change request: added and taken out by the one who made it, while it is a
 // draft. What is wrong with an operation is kept with it and answered; it refuses nothing.
 import { type CallContext, callerName } from '@almanac/service-kit/caller/call-context';
-import { type Answer, answerOnce } from '@almanac/service-kit/caller/idempotency';
+import type { Answer } from '@almanac/service-kit/caller/idempotency';
 import { validationFailed } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
@@ -16,12 +16,10 @@ import {
   readBatch,
   readUpserts,
 } from '../../records/batch/batch-input.ts';
-import { findKept, type WriteAccess } from '../../records/idempotency.ts';
-import { requireManual } from '../../records/preconditions.ts';
+import type { WriteAccess } from '../../records/idempotency.ts';
 import type { Statement } from '../../sql/statement.ts';
-import { stale, type TableAccess, type TableRequest, withTable } from '../../tables/open-table.ts';
+import type { TableAccess, TableRequest } from '../../tables/open-table.ts';
 import type { DeployedTable } from '../../tables/table.ts';
-import { requireRightOn } from '../../tables/table-rights.ts';
 import {
   type ChangeRequest,
   getChangeRequest,
@@ -33,6 +31,7 @@ import {
 import { checkOperations, TableChanged } from '../check.ts';
 import { isOfValue } from '../check-sql.ts';
 import { refuseUnknownOperations, requireCreator } from '../visibility.ts';
+import { addedMessage, addToDraft, operationsText } from './draft.ts';
 import { type NewOperation, sameRowsSql, storeSql } from './store-sql.ts';
 
 /**
@@ -47,32 +46,16 @@ export async function addOperations(
   request: TableRequest,
   operations: Operation[],
 ): Promise<Answer> {
-  const { pools } = access;
-  const header = await getChangeRequest(pools, call.accountId, id);
-  await requireCreator(access, call, header);
-  // The policy of a table refuses changes of its rows, and an operation is none.
-  return withTable(access, call, request, 'view', async (table) => {
-    await requireRightOn(access, call, 'edit', table);
-    const kept = await findKept(pools, call);
-    if (kept) return kept;
-    requireManual(table);
-    requireSameBranch(header, table);
+  return addToDraft(access, call, id, request, async (table) => {
     const upserts = readUpserts(table, operations);
     const values = new ValueProblems();
-    const { batch } = readBatch(table, operations, upserts, await findKeyed(pools, table, upserts), values);
+    const keyed = await findKeyed(access.pools, table, upserts);
+    const { batch } = readBatch(table, operations, upserts, keyed, values);
     values.refuse();
     const changes = Object.entries(kinds).flatMap(([name, kind]) =>
       batch[name as keyof typeof kinds].map((change): Proposed => ({ ...change, kind })),
     );
-    try {
-      return await withTransaction(pools.rows, (sql) => {
-        const make = () => store(sql, call, id, { table, changes, values });
-        return call.keyed ? answerOnce(sql, call.keyed, make) : make();
-      });
-    } catch (error) {
-      if (error instanceof TableChanged) return stale;
-      throw error;
-    }
+    return { store: (sql) => store(sql, call, id, { table, changes, values }), answer: storedAnswer };
   });
 }
 
@@ -104,36 +87,19 @@ class ValueProblems {
   }
 }
 
-/** 422 for a table on another branch than the request. */
-export function requireSameBranch({ branch_id }: Pick<ChangeRequest, 'branch_id'>, table: DeployedTable): void {
-  if (table.branch_id === branch_id) return;
-  throw validationFailed({
-    code: 'incompatible',
-    message: 'The table is on another branch than the change request.',
-    field: 'table_definition_id',
-    params: { branch_id },
-  });
-}
-
 type Given = { table: DeployedTable; changes: Proposed[]; values: ValueProblems };
 type Earlier = { id: number; svc_sk: string; kind: Kind; problems: Problem[] };
 
-async function store(sql: Sql, call: CallContext, id: number, { table, changes, values }: Given): Promise<Answer> {
-  const header = await lockChangeRequest(sql, call, id);
-  requirePhase(header, 'draft');
+async function store(sql: Sql, call: CallContext, id: number, { table, changes, values }: Given) {
   const rows = changes.flatMap((change) => change.id ?? []);
-  const query = ({ text, values: bound }: Statement) => sql(text, bound);
-  const found = (await query(sameRowsSql(table, id, rows))).rows as Earlier[];
+  const query = async <T>({ text, values: bound }: Statement) => (await sql(text, bound)).rows as T[];
+  const found = await query<Earlier>(sameRowsSql(table, id, rows));
   const earlier = new Map(found.map((each) => [each.svc_sk, each]));
-  const added = changes.length - earlier.size;
-  requireRoom(header, added);
   const operations = changes.map((change) => newOperation(change, values, earlier.get(change.id ?? '')));
-  const stored = (await query(storeSql(table, operations, { changeRequestId: id, actor: callerName(call) }))).rows;
+  const place = { changeRequestId: id, actor: callerName(call) };
+  const stored = await query<{ id: number; is_new: boolean }>(storeSql(table, operations, place));
   if (stored.length === 0) throw new TableChanged();
-  const ids = stored.map((row) => row.id as number);
-  await touchRequest(sql, header, added);
-  await checkOperations(sql, header, table, ids);
-  return storedAnswer(sql, header, ids);
+  return stored;
 }
 
 function newOperation(change: Proposed, values: ValueProblems, earlier: Earlier | undefined): NewOperation {
@@ -153,18 +119,6 @@ function newOperation(change: Proposed, values: ValueProblems, earlier: Earlier 
   };
 }
 
-/** 422 when the request would have too many operations. */
-export function requireRoom({ operation_count }: ChangeRequest, added: number): void {
-  const maximum = limits.operationsPerChangeRequest;
-  if (operation_count + added <= maximum) return;
-  throw validationFailed({
-    code: 'limit_reached',
-    message: `A change request has at most ${maximum} operations; this one has ${operation_count}.`,
-    field: 'operations',
-    params: { maximum, count: operation_count },
-  });
-}
-
 async function storedAnswer(sql: Sql, { account_id, id }: ChangeRequest, ids: number[]): Promise<Answer> {
   const { rows } = await sql(
     `select o.id, o.kind, o.problems from unnest($3::bigint[]) with ordinality g(id, place)
@@ -174,11 +128,6 @@ async function storedAnswer(sql: Sql, { account_id, id }: ChangeRequest, ids: nu
   const count = rows.filter(({ problems }) => (problems as Problem[]).length > 0).length;
   return { body: JSON.stringify({ operations: rows, message: addedMessage(rows.length, count) }) };
 }
-
-export const addedMessage = (added: number, withProblems: number): string =>
-  `${operationsText(added)} added, ${withProblems} with problems`;
-
-const operationsText = (count: number) => `${count} ${count === 1 ? 'operation' : 'operations'}`;
 
 /** Takes operations out of a draft, all or none; 404 names the unknown ones. */
 export async function removeOperations(

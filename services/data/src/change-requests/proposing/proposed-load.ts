@@ -13,11 +13,10 @@ import {
   type NewChangeRequest,
   requirePhase,
   summarizeOne,
-  touchRequest,
 } from '../change-requests.ts';
-import { checkOperations, TableChanged } from '../check.ts';
+import { TableChanged } from '../check.ts';
 import type { ChangeRequestSummary } from '../summaries.ts';
-import { requireSameBranch } from './operations.ts';
+import { requireSameBranch, takeIn } from './draft.ts';
 import { storeDryRunSql } from './store-sql.ts';
 
 type Access = TableAccess & { pools: Pools };
@@ -72,13 +71,7 @@ async function store(sql: Sql, call: CallContext, { table, dryRun, request }: Gi
     const { text, values } = storeDryRunSql(table, dryRun, { changeRequestId: id, actor: callerName(call) });
     const { rows } = await sql(text, values);
     if (rows.length === 0) throw new TableChanged();
-    await touchRequest(sql, header, rows.length);
-    await checkOperations(
-      sql,
-      header,
-      table,
-      rows.map((row) => row.id as number),
-    );
+    await takeIn(sql, header, table, rows as { id: number; is_new: boolean }[]);
   }
   return summarizeOne(sql, call, id);
 }

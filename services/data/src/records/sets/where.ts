@@ -101,21 +101,18 @@ export function readSet(table: DeployedTable, set: Record<string, unknown>): Pic
 }
 
 /** The request with what planning its selection takes. */
-export const withSelected = (request: TableRequest, { filterModel, q }: SelectionInput): TableRequest => ({
+export const withSelected = (request: TableRequest, input: SelectionInput): TableRequest => ({
   ...request,
-  includeTargets: namesLabels({ filterModel, ...(q !== undefined && { q }) }),
+  includeTargets: namesLabels(input),
 });
 
 /**
  * The filter of a selection; 400 for none, since a filter that was left out by mistake must not
  * select the whole table.
  */
-export function planSelection(
-  table: DeployedTable,
-  { filterModel, q, all = false }: SelectionInput,
-  targets?: Targets,
-) {
-  const filter = planFilter(table, { filterModel, ...(q !== undefined && { q }) }, targets);
+export function planSelection(table: DeployedTable, input: SelectionInput, targets?: Targets) {
+  const { all = false } = input;
+  const filter = planFilter(table, input, targets);
   const isEmpty = 'all' in filter && filter.all.length === 0;
   if (isEmpty && !all)
     throw new ServiceError('bad_request', {

@@ -4,7 +4,7 @@ import { type CallContext, requireUser } from '@almanac/service-kit/caller/call-
 import { notFound, type ServiceError } from '@almanac/service-kit/errors';
 import { allows, type HeldRights, isKnown, refusal, type Where } from '@almanac/service-kit/rights/rights';
 import type { MetadataContext } from '../../context.ts';
-import type { Allowed } from '../../rights/allowed-actions.ts';
+import { type Allowed, findHeld } from '../../rights/allowed-actions.ts';
 import type { Actor } from '../approval-states.ts';
 import { judgeSteps } from '../change-actions.ts';
 import { actorWith } from '../change-kind.ts';
@@ -130,8 +130,8 @@ export async function splitByVisibleRows(
   { from_branch_id, to_branch_id }: Branches,
   pairs: TablePair[],
 ): Promise<{ seen: TablePair[]; refuse?: () => ServiceError }> {
-  const held = await ctx.rights.get(call);
-  if (allows(held, 'approve', { branchId: to_branch_id })) return { seen: pairs };
+  const held = await findHeld(ctx, call);
+  if (!held || allows(held, 'approve', { branchId: to_branch_id })) return { seen: pairs };
   // Rows are in the domain of the deployed table: a draft may have moved since.
   const deployed = await ctx.prisma.deployed_table_definition.findMany({
     where: {

@@ -62,15 +62,21 @@ async function readKind(kind: ChangeKind, { scope, view, until, signal }: Readin
 const hasState = (kind: ChangeKind, state: ListedState | undefined) =>
   state === undefined || statusesOf(kind, state).length > 0;
 
-/** What a kind calls a state; nothing where it has no such state. */
-function statusesOf(kind: ChangeKind, state: ListedState): readonly string[] {
-  const own: Partial<Record<ListedState, readonly string[]>> = ownStatuses[kind];
-  return own[state] ?? (sharedStates.has(state) ? [state] : []);
-}
+const statusesOf = (kind: ChangeKind, state: ListedState): readonly string[] => statuses[kind][state] ?? [];
 
-const sharedStates: ReadonlySet<ListedState> = new Set<ListedState>(['requested', 'failed', 'rejected']);
-const ownStatuses = {
+const shared = { requested: ['requested'], failed: ['failed'], rejected: ['rejected'] };
+/** Of what is carried out at once when it is approved. */
+const carriedOut = (underWay: string, done: string) => ({
+  ...shared,
+  draft: ['created'],
+  under_way: [underWay],
+  done: [done],
+  cancelled: ['cancelled', 'abandoned'],
+});
+/** What each kind calls the states that it has. */
+const statuses: Record<ChangeKind, Partial<Record<ListedState, readonly string[]>>> = {
   change_request: {
+    ...shared,
     draft: ['draft'],
     changes_requested: ['changes_requested'],
     approved: ['approved'],
@@ -78,19 +84,9 @@ const ownStatuses = {
     done: ['applied'],
     cancelled: ['cancelled'],
   },
-  promotion: {
-    draft: ['created'],
-    under_way: ['promoting'],
-    done: ['promoted'],
-    cancelled: ['cancelled', 'abandoned'],
-  },
-  deployment: {
-    draft: ['created'],
-    under_way: ['deploying'],
-    done: ['deployed'],
-    cancelled: ['cancelled', 'abandoned'],
-  },
-} satisfies Record<ChangeKind, Partial<Record<ListedState, readonly string[]>>>;
+  promotion: carriedOut('promoting', 'promoted'),
+  deployment: carriedOut('deploying', 'deployed'),
+};
 
 /** The kinds that a person may list: the plan has branches, or not. */
 export const listedKinds = (branching: boolean): readonly ChangeKind[] =>
