@@ -9,6 +9,10 @@ import { givenEverydayWork } from '../../support/everyday-work.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
+/**
+ * They call what the last release answers, too: what is newer has files of its own, until it is
+ * released.
+ */
 const files = ['main-job', 'oauth-clients', 'promotion'];
 const more = ['history', 'files/round-trip.property'];
 
