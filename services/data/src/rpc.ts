@@ -30,6 +30,7 @@ import { cancelLoad } from './imports/cancel-load.ts';
 import { checkColumnSources } from './imports/check-sources.ts';
 import { readLoadChanges } from './imports/dry-run-changes.ts';
 import { listRejectedRows, readRejectedRows } from './imports/rejected-rows.ts';
+import { decideMergedRows, listRowDecisions } from './merges/decide-rows.ts';
 import { mergeRows } from './merges/merge-rows.ts';
 import { readMergedRows, summarizeMerge } from './merges/read-merge.ts';
 import { listTableStatistics } from './summaries/table-statistics.ts';
@@ -57,6 +58,8 @@ const callers = {
   MergeRows: ['metadata'],
   SummarizeMerge: ['metadata'],
   ReadMergedRows: ['metadata'],
+  DecideMergedRows: ['metadata'],
+  ListRowDecisions: ['metadata'],
   OpenChangeRequest: ['metadata'],
   SetChangeRequestPhase: ['metadata'],
   SummarizeChangeRequests: ['metadata'],
@@ -152,12 +155,16 @@ function dataHandlers(clusters: Clusters): RpcHandlers<'data'> {
         ctx.limiters.work.run(call.accountId, signal, () => mergeRows(ctx, call, request));
       return at(call, merge);
     },
-    SummarizeMerge: async (call, { pairs }, signal) => ({
-      summaries: await at(call, (ctx) => summarizeMerge(ctx, call, pairs, signal)),
+    SummarizeMerge: async (call, request, signal) => ({
+      summaries: await at(call, (ctx) => summarizeMerge(ctx, call, request, signal)),
     }),
     ReadMergedRows: async function* (call, request, signal) {
       const { context } = await clusters.locate(call.accountId);
       for (const chunk of await readMergedRows(context, call, request, signal)) yield { chunk };
+    },
+    DecideMergedRows: (call, request, signal) => at(call, (ctx) => decideMergedRows(ctx, call, request, signal)),
+    ListRowDecisions: async function* (call, request) {
+      for (const chunk of await at(call, (ctx) => listRowDecisions(ctx, call, request))) yield { chunk };
     },
     OpenChangeRequest: async (call, { load_id, ...request }, signal) => {
       await clusters.placeNew(call.accountId);

@@ -65,6 +65,10 @@ describe('gRPC between services', () => {
     ReadMergedRows: async function* () {
       yield await refuse();
     },
+    DecideMergedRows: refuse,
+    ListRowDecisions: async function* () {
+      yield await refuse();
+    },
     OpenChangeRequest: refuse,
     SetChangeRequestPhase: refuse,
     SummarizeChangeRequests: refuse,

@@ -1,6 +1,6 @@
 // Operations as callers get them, written by PostgreSQL: values as records show them. Pure.
 import { withinAnswerSql } from '../rows/answer-size.ts';
-import { arraySql, objectSql, valueJsonSql } from '../rows/json-members-sql.ts';
+import { arraySql, instantSql, objectSql, textJsonSql, valueJsonSql } from '../rows/json-members-sql.ts';
 import { cellSql, hasCellSql, ownCellSql } from '../rows/proposed-sql.ts';
 import { recordSql } from '../rows/record-sql.ts';
 import { tableName } from '../sql/identifiers.ts';
@@ -66,10 +66,6 @@ export function showSql(request: Request, tables: readonly DeployedTable[], ids:
     customPlan: true,
   };
 }
-
-const textSql = (x: string) => `coalesce(to_json(${x})::text, 'null')`;
-const instantSql = (x: string) =>
-  `coalesce(left(json_cell(${x} + interval '1 microsecond')::text, 24) || 'Z"', 'null')`;
 
 function operationSql(table: DeployedTable, bind: Bind): string {
   const { columns } = table.structure;
@@ -141,7 +137,7 @@ function operationSql(table: DeployedTable, bind: Bind): string {
     `',"decided_at":'`,
     instantSql('o.decided_at'),
     `',"comment":'`,
-    textSql('o.comment'),
+    textJsonSql('o.comment'),
     `'}'`,
   ]);
 }

@@ -12,6 +12,7 @@ import { sweepRetired } from '../deployments/removal.ts';
 import { sweepBases } from '../deployments/row-base.ts';
 import { sweepLoads } from '../imports/rejected-rows.ts';
 import { sweepStaging } from '../imports/staging/staging.ts';
+import { sweepRowDecisions } from '../merges/decisions/row-decisions.ts';
 import { sweepMerged } from '../merges/merge-result.ts';
 import type { Pools } from '../postgres/pools.ts';
 import type { SqlViews } from '../sql-views/sql-views.ts';
@@ -38,6 +39,7 @@ export async function sweep({ pools, sqlViews, logger }: HousekeepingParts, hist
   await sweepAppliedRequests(pgSql(pools.work));
   await sweepRetired(pools.work);
   await sweepBases(pgSql(pools.work));
+  await sweepRowDecisions(pgSql(pools.work));
   await sweepUsage(pgSql(pools.work));
   await sweepDeparted(pools.work);
   await sweepHistory(pools.work, historyDays);

@@ -3,20 +3,20 @@
 import { mergedColumn, mergeName } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { typeOf } from '../values/value-types.ts';
+import { rowItself } from './decisions/resolutions.ts';
 import type { MergePlan } from './merge-plan.ts';
-import { keyTextsSql } from './merge-relation-sql.ts';
-import { rowItself } from './resolutions.ts';
+import { isRejectedSql, keyTextsSql } from './merge-relation-sql.ts';
 
 // Longer values are cut: people decide by the beginning, and an answer has a limit.
 const shownCharacters = 200;
 
 /**
- * How many conflicts there are, and how many of them are undecided: one row `conflicts`,
- * `undecided`.
+ * How many conflicts there are in rows that are not rejected, and how many of them are undecided:
+ * one row `conflicts`, `undecided`.
  */
 export function countConflictsSql({ target }: MergePlan): Statement {
   return {
-    text: `select coalesce(sum(cardinality(conflicts)), 0) as conflicts, coalesce(sum(cardinality(undecided)), 0) as undecided from ${mergeName(target)}`,
+    text: `select coalesce(sum(cardinality(conflicts)), 0) as conflicts, coalesce(sum(cardinality(undecided)), 0) as undecided from ${mergeName(target)} where not ${isRejectedSql}`,
     values: [],
   };
 }
@@ -51,7 +51,7 @@ export function listConflictsSql(plan: MergePlan, limit: number): Statement {
   return {
     text:
       `select ${columns.join(', ')} from ${mergeName(plan.target)} cross join lateral unnest(conflicts) with ordinality as c (lineage, place)` +
-      ` where conflicts <> '{}' order by (lineage = any(undecided)) desc, ${keys.join(', ')}, place limit ${values.bind(limit, 'int')}`,
+      ` where conflicts <> '{}' and not ${isRejectedSql} order by (lineage = any(undecided)) desc, ${keys.join(', ')}, place limit ${values.bind(limit, 'int')}`,
     values: values.list,
   };
 }

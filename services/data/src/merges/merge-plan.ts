@@ -3,7 +3,7 @@
 import type { Base } from '../deployments/row-base.ts';
 import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
-import type { Decisions } from './resolutions.ts';
+import type { Decisions } from './decisions/resolutions.ts';
 
 /** A column that both tables have. */
 export type Shared = { from: Column; to: Column };
@@ -20,6 +20,8 @@ export type MergePlan = {
   /** Columns that only the target has. */
   own: Column[];
   decisions: Decisions;
+  /** The promotion whose decisions on rows count; undefined where it has none on this table. */
+  decidedIn: number | undefined;
 };
 
 /** A sentence about a table, with the number of rows concerned; 0 when it is not about rows. */
@@ -56,7 +58,9 @@ export function findUnmergedColumns({ source, target }: Pick<MergePlan, 'source'
 }
 
 /** Pairs the columns of two tables that can be merged. */
-export function planMerge(input: Pick<MergePlan, 'source' | 'target' | 'at' | 'base' | 'decisions'>): MergePlan {
+export function planMerge(
+  input: Pick<MergePlan, 'source' | 'target' | 'at' | 'base' | 'decisions' | 'decidedIn'>,
+): MergePlan {
   const { source, target } = input;
   const theirs = new Map(source.structure.columns.map((column) => [column.lineage_id, column]));
   const beside = target.structure.columns.filter((column) => !column.is_primary_key);

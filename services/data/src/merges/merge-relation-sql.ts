@@ -5,7 +5,8 @@
 // States of a cell (`p_`) and of the row (`row_state`):
 //   t the target's stays   s the source's is taken   ? both changed it, undecided
 //   S, T decided for source or target
-// What becomes of the row (`op`): c created, u updated, d deleted, n nothing.
+// What becomes of the row (`op`): c created, u updated, d deleted, n nothing. A row that is rejected
+// stays as the target has it.
 
 import { findCast } from '../deployments/schema/casts.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';
@@ -14,10 +15,14 @@ import { type Statement, Values } from '../sql/statement.ts';
 import type { Column } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
+import { rowItself, type Side } from './decisions/resolutions.ts';
+import { type Decided, decisionColumns, joinDecisionsSql } from './decisions/row-decisions.ts';
 import type { MergePlan, Shared } from './merge-plan.ts';
-import { rowItself, type Side } from './resolutions.ts';
 
 const key = (column: Column) => mergedColumn('key', column);
+
+/** True for rows that a promotion leaves as the target has them. */
+export const isRejectedSql = `decision = 'rejected'`;
 
 /** True for states that are a conflict. */
 export const isConflictSql = (state: string): string => `${state} in ('?', 'S', 'T')`;
@@ -29,11 +34,13 @@ export const isConflictSql = (state: string): string => `${state} in ('?', 'S', 
 export function mergedRowsSql(plan: MergePlan, bind: Bind): string {
   const isIncremental =
     plan.base?.table === plan.source && plan.shared.every(({ to }) => plan.base?.columns.has(to.lineage_id));
+  const undecided = conflictsSql(plan, (state) => `${state} = '?'`);
   return (
     `with s as (${sourceSql(plan, isIncremental, bind)}), b as (${baseSql(plan, isIncremental, bind)}),` +
     ` d as (${differenceSql(plan)}), j as (${joinTargetSql(plan, bind)}), p as (${statesSql(plan)}), o as (${outcomeSql(plan)})` +
-    ` select *, ${conflictsSql(plan, isConflictSql)} as conflicts, ${conflictsSql(plan, (state) => `${state} = '?'`)} as undecided from o` +
-    ` where op <> 'n' or ${[...plan.shared.map(({ to }) => mergedColumn('state', to)), 'row_state'].map(isConflictSql).join(' or ')}`
+    ` select *, case when ${isRejectedSql} then 'n' else wanted_op end as op, ${conflictsSql(plan, isConflictSql)} as conflicts,` +
+    ` case when ${isRejectedSql} then '{}' else ${undecided} end as undecided from o` +
+    ` where wanted_op <> 'n' or ${[...plan.shared.map(({ to }) => mergedColumn('state', to)), 'row_state'].map(isConflictSql).join(' or ')}`
   );
 }
 
@@ -145,14 +152,24 @@ function joinTargetSql(plan: MergePlan, bind: Bind): string {
       : ` left join jsonb_to_recordset(${bind(JSON.stringify(rows.map(({ key: texts, sides }) => ({ texts, sides }))), 'jsonb')})` +
         ` as r (texts text[], sides jsonb) on r.texts = ${keyTextsSql(plan, 'd.')}`;
   return (
-    `select d.*, ${['t.svc_sk as sk', ...cells, `${decided === '' ? 'null::jsonb' : 'r.sides'} as sides`].join(', ')} from d` +
+    `select d.*, ${['t.svc_sk as sk', ...cells, `${decided === '' ? 'null::jsonb' : 'r.sides'} as sides`, ...decisionColumns(plan.decidedIn !== undefined)].join(', ')} from d` +
     ` left join ${tableName(plan.target)} t on t.svc_live and ${equal(
       plan.key,
       (column) => `t.${columnName(column)}`,
       (column) => `d.${key(column)}`,
-    )}${decided}`
+    )}${decided}${joinRowDecisions(plan, bind)}`
   );
 }
+
+const joinRowDecisions = (plan: MergePlan, bind: Bind) =>
+  plan.decidedIn === undefined ? '' : joinDecisionsSql(decidedIn(plan, plan.decidedIn), keyTextsSql(plan, 'd.'), bind);
+
+/** Where decisions on rows of a merge are kept. */
+export const decidedIn = ({ source }: Pick<MergePlan, 'source'>, promotionId: number): Decided => ({
+  account_id: source.account_id,
+  table_definition_id: source.table_definition_id,
+  promotionId,
+});
 
 /** The key of a row as texts. */
 export const keyTextsSql = ({ key: columns }: Pick<MergePlan, 'key'>, alias = ''): string =>
@@ -193,7 +210,7 @@ function outcomeSql(plan: MergePlan): string {
   const updates = plan.shared.length === 0 ? 'false' : plan.shared.map(isTaken).join(' or ');
   const op =
     `case when in_source and sk is not null then case when ${updates} then 'u' else 'n' end` +
-    ` when row_state not in ('s', 'S') then 'n' when in_source then 'c' else 'd' end as op`;
+    ` when row_state not in ('s', 'S') then 'n' when in_source then 'c' else 'd' end as wanted_op`;
   return `select *, ${[...outcomes, op].join(', ')} from p`;
 }
 

@@ -1,6 +1,6 @@
 // The request of a merge.
 import { ServiceError } from '@almanac/service-kit/errors';
-import type { GivenResolution } from './resolutions.ts';
+import type { GivenResolution } from './decisions/resolutions.ts';
 
 export type MergePair = { source_table_id: number; target_table_id: number };
 export type MergeRequest = {
@@ -13,6 +13,8 @@ export type MergeRequest = {
   /** With `has_revisions`, what was seen of the rows of tables: a merge of others is refused. */
   revisions: RowsRevision[];
   has_revisions: boolean;
+  /** Whose decisions on rows count; 0: none. */
+  promotion_id: number;
 };
 
 export type RowsRevision = { source_table_id: number; revision: string };

@@ -9,6 +9,7 @@ import { mergeName, tableName } from '../sql/identifiers.ts';
 import type { Statement } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { countConflictsSql, listConflictsSql, unmatchedDecisionsSql } from './conflicts-sql.ts';
+import { rowItself } from './decisions/resolutions.ts';
 import { createRowsSql, deleteRowsSql, updateRowsSql } from './merge-effects-sql.ts';
 import { type MergePlan, mergedLineages, type TableMessage } from './merge-plan.ts';
 import { collectSql } from './merge-relation-sql.ts';
@@ -23,7 +24,6 @@ import {
 } from './merge-result.ts';
 import { findChanged, type MergeSummary, readSummary, summarySql } from './merge-summary.ts';
 import { planMerges } from './planned-merges.ts';
-import { rowItself } from './resolutions.ts';
 import { violationsSql } from './violations-sql.ts';
 
 const maxConflicts = 1000;

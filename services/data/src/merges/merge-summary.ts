@@ -3,7 +3,9 @@
 import { mergedColumn } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { typeOf } from '../values/value-types.ts';
+import { rowDecisions } from './decisions/row-decisions.ts';
 import type { MergePlan } from './merge-plan.ts';
+import { isRejectedSql } from './merge-relation-sql.ts';
 import type { MergePair, RowsRevision } from './merge-request.ts';
 
 export const mergeKinds = ['create', 'update', 'delete'] as const;
@@ -21,6 +23,11 @@ export const kindCountsSql: string = [
   `count(*) filter (where conflicts <> '{}') as with_conflict`,
 ].join(', ');
 
+/** How many rows of `from` are decided in each way. */
+export const decisionCountsSql: string = rowDecisions
+  .map((decision) => `count(*) filter (where decision = '${decision}') as ${decision}`)
+  .join(', ');
+
 /** `conflicts`: of cells and of rows as a whole. */
 export type MergeSummary = MergePair & {
   created: number;
@@ -37,7 +44,7 @@ export function summarySql(plan: MergePlan, from: (bind: Values['bind']) => stri
 }
 
 // Decisions about conflicts don't change a summary: they decide neither which rows these are nor
-// what the branches have.
+// what the branches have. That rows are rejected does: they would not be merged.
 function summaryColumns(plan: MergePlan, bind: Values['bind']): string {
   const { key, shared, own } = plan;
   const columns = [...key, ...shared.map(({ to }) => to), ...own];
@@ -52,7 +59,11 @@ function summaryColumns(plan: MergePlan, bind: Values['bind']): string {
     ),
     ...own.flatMap((column) => [mergedColumn('base', column), mergedColumn('target', column)]),
   ];
-  const row = `md5(row(${cells.join(', ')})::text)`;
+  const text = `row(${cells.join(', ')})::text`;
+  const row =
+    plan.decidedIn === undefined
+      ? `md5(${text})`
+      : `md5(concat(${text}, case when ${isRejectedSql} then ' rejected' end))`;
   return (
     `${kindCountsSql}, coalesce(sum(cardinality(conflicts)), 0) as conflicts,` +
     ` encode(sha256(convert_to(concat(${bind(structure, 'text')}, string_agg(${row}, '' order by ${row} collate "C")), 'UTF8')), 'hex') as revision`

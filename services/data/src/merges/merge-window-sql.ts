@@ -7,30 +7,37 @@ import { concatSql, type Statement, Values } from '../sql/statement.ts';
 import { exactForm } from '../tables/open-table.ts';
 import type { Column } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
+import { decisionMembers, type RowDecision } from './decisions/row-decisions.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { isConflictSql, mergedRowsSql } from './merge-relation-sql.ts';
-import { kindCountsSql, kindSql, type MergeKind } from './merge-summary.ts';
+import { decisionCountsSql, kindCountsSql, kindSql, type MergeKind } from './merge-summary.ts';
 
 /** Which rows of a table. `conflict`: with one, or without. */
-type MergeWindow = {
+export type MergedFilter = {
   kind?: MergeKind | undefined;
   conflict?: boolean | undefined;
-  offset: number;
-  limit: number;
-  exactNumbers: boolean;
+  decision?: RowDecision | undefined;
 };
+
+type MergeWindow = MergedFilter & { offset: number; limit: number; exactNumbers: boolean };
+
+/** The condition of these rows. */
+export function matchesSql({ kind, conflict, decision }: MergedFilter, bind: Bind): string {
+  const conditions = [
+    ...(kind === undefined ? [] : [`${kindSql} = ${bind(kind, 'text')}`]),
+    ...(conflict === undefined ? [] : [`(conflicts <> '{}') = ${bind(conflict, 'boolean')}`]),
+    ...(decision === undefined ? [] : [`decision = ${bind(decision, 'text')}`]),
+  ];
+  return conditions.length === 0 ? 'true' : conditions.join(' and ');
+}
 
 /**
  * One row: `answer`, the JSON objects of a window by key with commas between them; `matching`, how
  * many match; and the counts of all. The statement fails when the window exceeds an answer.
  */
-export function windowSql(plan: MergePlan, { kind, conflict, offset, limit, exactNumbers }: MergeWindow): Statement {
+export function windowSql(plan: MergePlan, { offset, limit, exactNumbers, ...filter }: MergeWindow): Statement {
   const { bind, list } = new Values();
-  const conditions = [
-    ...(kind === undefined ? [] : [`${kindSql} = ${bind(kind, 'text')}`]),
-    ...(conflict === undefined ? [] : [`(conflicts <> '{}') = ${bind(conflict, 'boolean')}`]),
-  ];
-  const matches = conditions.length === 0 ? 'true' : conditions.join(' and ');
+  const matches = matchesSql(filter, bind);
   const order = plan.key.map((column) => mergedColumn('key', column)).join(', ');
   const window = `limit ${bind(limit, 'int')} offset ${bind(offset, 'bigint')}`;
   const shown = `(select * from m where ${matches} order by ${order} ${window}) p`;
@@ -39,7 +46,7 @@ export function windowSql(plan: MergePlan, { kind, conflict, offset, limit, exac
   return {
     text:
       `with m as materialized (${mergedRowsSql(plan, bind)})` +
-      ` select ${answer} as answer, c.* from (select count(*) filter (where ${matches}) as matching, ${kindCountsSql} from m) c`,
+      ` select ${answer} as answer, c.* from (select count(*) filter (where ${matches}) as matching, ${kindCountsSql}, ${decisionCountsSql} from m) c`,
     values: list,
     customPlan: true,
   };
@@ -90,6 +97,8 @@ function rowSql(plan: MergePlan, exactNumbers: boolean, bind: Bind): string {
     `',"conflict":'`,
     `case when conflicts = '{}' then 'null' else '{"row":' || (${isConflictSql('row_state')})::text || ',"columns":' ||` +
       ` ${names(both, (column) => isConflictSql(state(column)))} || '}' end`,
+    `','`,
+    ...decisionMembers('decision_comment'),
     `'}'`,
   ]);
 }

@@ -5,9 +5,10 @@ import type { Sql } from '@almanac/service-kit/postgres/database';
 import { findBase } from '../deployments/row-base.ts';
 import { type Catalogue, readEntry } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
+import { readDecisions } from './decisions/resolutions.ts';
+import { hasRowDecisions } from './decisions/row-decisions.ts';
 import { findPlanProblems, findUnmergedColumns, type MergePlan, planMerge, type TableMessage } from './merge-plan.ts';
 import type { MergePair, MergeRequest } from './merge-request.ts';
-import { readDecisions } from './resolutions.ts';
 
 /** Tables that are locked, by id. */
 export type KnownTables = ReadonlyMap<number, DeployedTable>;
@@ -36,7 +37,7 @@ type Planned = { plans: MergePlan[]; violations: TableMessage[]; warnings: Table
 export async function planMerges(
   sql: Sql,
   accountId: number,
-  { pairs, resolutions }: Pick<MergeRequest, 'pairs' | 'resolutions'>,
+  { pairs, resolutions, promotion_id: promotionId }: Pick<MergeRequest, 'pairs' | 'resolutions' | 'promotion_id'>,
   options: { tables: KnownTables; at: string | undefined },
 ): Promise<Planned> {
   const { rows } = await sql(`select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`);
@@ -58,7 +59,9 @@ export async function planMerges(
     const { base, isLost } = await findBase(sql, { source, target });
     if (isLost) planned.warnings.push(lostBase(target));
     planned.warnings.push(...findUnmergedColumns({ source, target }));
-    planned.plans.push(planMerge({ source, target, at, base, decisions: readDecisions(target, resolutions) }));
+    const decidedIn = (await hasRowDecisions(sql, { ...source, promotionId })) ? promotionId : undefined;
+    const decisions = readDecisions(target, resolutions);
+    planned.plans.push(planMerge({ source, target, at, base, decisions, decidedIn }));
   }
   return planned;
 }

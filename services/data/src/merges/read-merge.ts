@@ -5,29 +5,35 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { answerTooLarge, isLockTimeout, isMissingTable } from '@almanac/service-kit/postgres/errors';
+import { requireResident } from '../clusters/account-placement.ts';
 import type { AccountLimiter } from '../postgres/account-limiter.ts';
+import { lockRowDecisions } from '../postgres/advisory-locks.ts';
 import type { Pools } from '../postgres/pools.ts';
 import { answerChunks } from '../rows/answer-chunks.ts';
 import { tableName } from '../sql/identifiers.ts';
 import type { Statement } from '../sql/statement.ts';
 import { type Catalogue, notDeployed } from '../tables/catalogue.ts';
+import { rowDecisions } from './decisions/row-decisions.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { mergedRowsSql } from './merge-relation-sql.ts';
 import { type MergePair, requireDistinct } from './merge-request.ts';
-import { type MergeKind, type MergeSummary, mergeKinds, readSummary, summarySql } from './merge-summary.ts';
-import { windowSql } from './merge-window-sql.ts';
+import { type MergeSummary, mergeKinds, readSummary, summarySql } from './merge-summary.ts';
+import { type MergedFilter, windowSql } from './merge-window-sql.ts';
 import { findTables, planMerges } from './planned-merges.ts';
 
-type MergeReadParts = { pools: Pools; catalogue: Catalogue; limiters: { quiet: AccountLimiter } };
+/** Tables to merge. `promotion_id`: the one whose decisions on rows count; 0: none. */
+type Merged = { pairs: MergePair[]; promotion_id: number };
+
+export type MergeReadParts = { pools: Pools; catalogue: Catalogue; limiters: { quiet: AccountLimiter } };
 
 /** What merging each pair would do, and its revision; pairs that can't be merged are left out. */
 export function summarizeMerge(
   parts: MergeReadParts,
   call: CallContext,
-  pairs: MergePair[],
+  merged: Merged,
   signal: AbortSignal,
 ): Promise<MergeSummary[]> {
-  return readPlans(parts, call, pairs, signal, async (plans, query) => {
+  return withPlans(parts, call, merged, signal, async (plans, query) => {
     const summaries: MergeSummary[] = [];
     for (const plan of plans) {
       const statement = summarySql(plan, (bind) => `(${mergedRowsSql(plan, bind)}) m`);
@@ -37,15 +43,10 @@ export function summarizeMerge(
   });
 }
 
-/** `kind` empty: all; `conflict` undefined: with and without. */
-type MergedRowsRequest = {
-  pairs: MergePair[];
-  kind: string;
-  conflict?: boolean | undefined;
-  start_row: number;
-  end_row: number;
-  exact_numbers: boolean;
-};
+/** `kind` and `decision` empty: all; `conflict` undefined: with and without. */
+export type MergedRowFilter = { kind: string; conflict?: boolean | undefined; decision: string };
+
+type MergedRowsRequest = Merged & MergedRowFilter & { start_row: number; end_row: number; exact_numbers: boolean };
 
 /**
  * A window of the rows that a merge concerns, table by table in the order of the pairs and by key,
@@ -54,15 +55,14 @@ type MergedRowsRequest = {
 export function readMergedRows(
   parts: MergeReadParts,
   call: CallContext,
-  { pairs, kind, conflict, start_row, end_row, exact_numbers: exactNumbers }: MergedRowsRequest,
+  { pairs, promotion_id, start_row, end_row, exact_numbers: exactNumbers, ...filter }: MergedRowsRequest,
   signal: AbortSignal,
 ): Promise<Buffer[]> {
-  if (start_row < 0 || end_row < start_row || end_row - start_row > limits.gridRows || !isKind(kind))
-    throw new ServiceError('bad_request', { code: 'out_of_range', message: 'There is no such window of rows.' });
-  const wanted = { kind: kind === '' ? undefined : kind, conflict, exactNumbers };
-  return readPlans(parts, call, pairs, signal, async (plans, query) => {
-    let [offset, limit, bytes, rowCount] = [start_row, end_row - start_row, 0, 0];
-    const counts = { create: 0, update: 0, delete: 0, with_conflict: 0 };
+  const wanted = { ...readFilter(filter), exactNumbers };
+  let { offset, limit } = readWindow({ start_row, end_row });
+  return withPlans(parts, call, { pairs, promotion_id }, signal, async (plans, query) => {
+    let [bytes, rowCount] = [0, 0];
+    const counts = { create: 0, update: 0, delete: 0, with_conflict: 0, undecided: 0, accepted: 0, rejected: 0 };
     const rows: string[] = [];
     for (const plan of plans) {
       const found = await query(windowSql(plan, { ...wanted, offset, limit }));
@@ -76,42 +76,75 @@ export function readMergedRows(
       bytes += Buffer.byteLength(answer);
       if (bytes > limits.answerBytes) throw answerTooLarge();
     }
-    const { with_conflict, ...kinds } = counts;
-    return answerChunks(
-      `{"rows":[${rows.join(',')}],"rowCount":${rowCount},"counts":${JSON.stringify({ kinds, with_conflict })}}`,
-    );
+    const { create, update, delete: deleted, with_conflict, ...decisions } = counts;
+    const shown = { kinds: { create, update, delete: deleted }, with_conflict, decisions };
+    return answerChunks(`{"rows":[${rows.join(',')}],"rowCount":${rowCount},"counts":${JSON.stringify(shown)}}`);
   });
 }
 
-const isKind = (kind: string): kind is MergeKind | '' =>
-  kind === '' || (mergeKinds as readonly string[]).includes(kind);
+/** 400 for a window that is none. */
+export function readWindow({ start_row, end_row }: { start_row: number; end_row: number }): {
+  offset: number;
+  limit: number;
+} {
+  if (start_row < 0 || end_row < start_row || end_row - start_row > limits.gridRows)
+    throw new ServiceError('bad_request', { code: 'out_of_range', message: 'There is no such window of rows.' });
+  return { offset: start_row, limit: end_row - start_row };
+}
 
-type Query = (statement: Statement) => Promise<Record<string, unknown>>;
+/** 400 for words that are none of a filter. */
+export function readFilter({ kind, conflict, decision }: MergedRowFilter): MergedFilter {
+  return { kind: readWord(mergeKinds, kind), conflict, decision: readWord(rowDecisions, decision) };
+}
 
+function readWord<T extends string>(words: readonly T[], text: string): T | undefined {
+  const word = words.find((each) => each === text);
+  if (word === undefined && text !== '')
+    throw new ServiceError('bad_request', {
+      code: 'not_in_list',
+      message: `${text} is not one of ${words.join(', ')}.`,
+    });
+  return word;
+}
+
+export type Query = (statement: Statement) => Promise<Record<string, unknown>>;
+
+/**
+ * Works with the plans of a merge; pairs that can't be merged have none. Reading has one snapshot,
+ * deciding sees the decisions that were made before.
+ */
 // Deployments wait until the snapshot is read. LOCK takes no snapshot: the first statement that
 // does reads the catalogue, when the tables are locked already.
-async function readPlans<T>(
+export async function withPlans<T>(
   { pools, catalogue, limiters }: MergeReadParts,
   call: CallContext,
-  pairs: MergePair[],
+  { pairs, promotion_id }: Merged,
   signal: AbortSignal,
-  read: (plans: MergePlan[], query: Query) => Promise<T>,
+  work: (plans: MergePlan[], query: Query) => Promise<T>,
+  purpose: 'read' | 'decide' = 'read',
 ): Promise<T> {
   requireDistinct(pairs);
   const tables = await findTables(catalogue, call, { pairs });
-  const work = async (sql: Sql) => {
+  const planAndWork = async (sql: Sql) => {
     await sql(`set local lock_timeout = '5s'`);
     await sql(`set local work_mem = '128MB'`);
+    if (purpose === 'decide') {
+      await requireResident(sql, call);
+      await lockRowDecisions(sql, promotion_id);
+    }
     if (tables.size > 0) await sql(`lock table ${[...tables.values()].map(tableName).join(', ')} in access share mode`);
-    const { plans } = await planMerges(sql, call.accountId, { pairs, resolutions: [] }, { tables, at: undefined });
-    return read(plans, async ({ text, values }) => {
+    const request = { pairs, promotion_id, resolutions: [] };
+    const { plans } = await planMerges(sql, call.accountId, request, { tables, at: undefined });
+    return work(plans, async ({ text, values }) => {
       signal.throwIfAborted(); // the caller no longer waits
       return (await sql(text, values)).rows[0] as Record<string, unknown>;
     });
   };
   try {
     return await limiters.quiet.run(call.accountId, signal, () =>
-      withTransaction(pools.quiet, work, { isolation: 'repeatable read' }),
+      withTransaction(pools.quiet, planAndWork, {
+        isolation: purpose === 'read' ? 'repeatable read' : 'read committed',
+      }),
     );
   } catch (error) {
     if (isMissingTable(error)) throw notDeployed();

@@ -1,5 +1,6 @@
 // Every advisory lock of data, and what each keeps apart. A transaction that takes several takes
-// them in this order, so that no two wait for each other: account, branch, locks of tables, views.
+// them in this order, so that no two wait for each other: account, branch, decisions, locks of
+// tables, views.
 import type { Sql } from '@almanac/service-kit/postgres/database';
 
 const classOf = (name: string) => `hashtext('almanac.data.${name}')`;
@@ -34,6 +35,11 @@ export async function lockAccount(sql: Sql, accountId: number): Promise<void> {
 /** Held by a change of the tables that a branch has: one at a time. */
 export async function lockBranch(sql: Sql, branchId: number): Promise<void> {
   await sql(`select pg_advisory_xact_lock(${classOf('branch')}, $1::int)`, [branchId]);
+}
+
+/** Held by one who decides rows of a promotion: one at a time. */
+export async function lockRowDecisions(sql: Sql, promotionId: number): Promise<void> {
+  await sql(`select pg_advisory_xact_lock(${classOf('decisions')}, $1::int)`, [promotionId]);
 }
 
 /** Held by the making of a branch's schema of views: a load makes views beside a deployment. */

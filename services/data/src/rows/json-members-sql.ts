@@ -7,6 +7,13 @@ import { typeOf } from '../values/value-types.ts';
 export const valueJsonSql = ({ structure }: DeployedTable, column: Column, value: string): string =>
   `coalesce((${typeOf(column).jsonSql(`(${value})`, structure.exact_numbers)})::text, 'null')`;
 
+/** The JSON text of a text; null becomes `null`. */
+export const textJsonSql = (x: string): string => `coalesce(to_json(${x})::text, 'null')`;
+
+/** The JSON text of an instant in UTC; null becomes `null`. */
+export const instantSql = (x: string): string =>
+  `coalesce(left(json_cell(${x} + interval '1 microsecond')::text, 24) || 'Z"', 'null')`;
+
 type Member = { name: string; json: string; when?: string };
 
 const whenSql = (when: string | undefined, text: string) =>

@@ -23,6 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => net.stop());
 
+const undecided = { undecided: 0, accepted: 0, rejected: 0 };
+
 const idOf = async (table: number, code: string) =>
   (await recordsOf(net, table)).find((record) => record.code === code)?.svc_sk;
 
@@ -31,7 +33,10 @@ describe('the rows of a merge', () => {
     const { main, copy } = await givenCopy(net, base);
     await edit(net, copy.id, { A: { size: 10 }, B: null, D: { name: 'Delta' } });
     await edit(net, main.id, { A: { name: 'Aleph' }, C: { size: 30 } });
-    const tables = { table_definition_id: copy.id, target_table_definition_id: main.id };
+    const tables = {
+      ...{ table_definition_id: copy.id, target_table_definition_id: main.id },
+      ...{ decision: 'undecided', comment: null, decided_by: null, decided_at: null },
+    };
     const [a, b, d] = await Promise.all([idOf(main.id, 'A'), idOf(main.id, 'B'), idOf(copy.id, 'D')]);
     expect(await mergedRows(net, [[copy.id, main.id]])).toEqual({
       rows: [
@@ -55,7 +60,11 @@ describe('the rows of a merge', () => {
         },
       ],
       rowCount: 3,
-      counts: { kinds: { create: 1, update: 1, delete: 1 }, with_conflict: 0 },
+      counts: {
+        kinds: { create: 1, update: 1, delete: 1 },
+        with_conflict: 0,
+        decisions: { ...undecided, undecided: 3 },
+      },
     });
     expect(await rowsOf(net, main.id)).toMatchObject({ A: { size: 1 }, B: {} });
   });
@@ -73,7 +82,7 @@ describe('the rows of a merge', () => {
         ['C', 'create', ['name', 'size'], { row: true, columns: [] }],
       ],
     );
-    expect(counts).toEqual({ kinds: { create: 1, update: 1, delete: 1 }, with_conflict: 3 });
+    expect(counts).toMatchObject({ kinds: { create: 1, update: 1, delete: 1 }, with_conflict: 3 });
     await edit(net, copy.id, { D: { name: 'Delta' } });
     const codes = async (window: object) => (await mergedRows(net, pairs, window)).rows.map(({ key }) => key.code);
     expect(await codes({ conflict: true })).toEqual(['A', 'B', 'C']);
@@ -95,7 +104,10 @@ describe('the rows of a merge', () => {
       for (const size of [0, 1, 3, 8]) {
         const { rows, rowCount, counts } = await mergedRows(net, pairs, { start_row: start, end_row: start + size });
         expect(rows).toEqual(all.slice(start, start + size));
-        expect([rowCount, counts]).toEqual([8, { kinds: { create: 2, update: 6, delete: 0 }, with_conflict: 0 }]);
+        expect([rowCount, counts]).toEqual([
+          8,
+          { kinds: { create: 2, update: 6, delete: 0 }, with_conflict: 0, decisions: { ...undecided, undecided: 8 } },
+        ]);
       }
     expect((await mergedRows(net, pairs, { kind: 'create', start_row: 1, end_row: 2 })).rowCount).toBe(2);
     for (const window of [{ start_row: -1 }, { start_row: 2, end_row: 1 }, { end_row: 1001 }, { kind: 'created' }])
@@ -137,7 +149,7 @@ describe('the rows of a merge', () => {
     expect(await mergedRows(net, [other])).toEqual({
       rows: [],
       rowCount: 0,
-      counts: { kinds: { create: 0, update: 0, delete: 0 }, with_conflict: 0 },
+      counts: { kinds: { create: 0, update: 0, delete: 0 }, with_conflict: 0, decisions: undecided },
     });
     expect(await summarize(net, [other])).toEqual([]);
     await expect(

@@ -7,6 +7,7 @@ import { gaps } from '../versions.ts';
 import { type Base, copyOfRows, type ModelConflict, mergeModel, type Side, type Value } from './merge-model.ts';
 import {
   copyOf,
+  decide,
   type Edits,
   edit,
   givenCopy,
@@ -100,6 +101,13 @@ const resolutionFor = ({ key, column }: ModelConflict): Resolution => ({
   resolution: pick(['source', 'target'] as const),
 });
 
+/** Gives the rows the target's row of the code again, or none. */
+function keepRow(rows: Side['rows'], target: Side, code: string): void {
+  const own = target.rows.get(code);
+  if (own) rows.set(code, own);
+  else rows.delete(code);
+}
+
 /** The target with the rows that the window listed, as the conflicts were resolved. */
 function withListed(target: Side, listed: MergedRow[], resolutions: Resolution[]): Side {
   const rows = copyOfRows(target.rows);
@@ -145,23 +153,30 @@ it(
       expect(await rowsOf(net, target.table.id)).toEqual(shown(target));
       asked += open.conflicts.length;
       const listed = await mergedRows(net, pairs);
-      const summaries = await summarize(net, pairs);
-      const resolutions = open.conflicts.map(resolutionFor);
+      const rejected = listed.rows.map(({ key }) => key.code as string).filter(() => random(5) === 0);
+      if (rejected.length > 0) await decide(net, round, pairs, rejected, 'rejected');
+      const summaries = await summarize(net, pairs, round);
+      const resolutions = open.conflicts.filter(({ key }) => !rejected.includes(key)).map(resolutionFor);
       const decided = mergeModel(
         source,
         target,
         base,
         (key, column) =>
-          resolutions[open.conflicts.findIndex((each) => each.key === key && each.column === column)]?.resolution,
+          resolutions.find(
+            (each) => each.row_key?.code === key && (column === null ? each.is_row : each.column === column),
+          )?.resolution,
       );
-      if (resolutions.length > 0) expect(await merge(net, pairs)).toMatchObject({ status: 'refused', tables: [] });
-      const merged = await merge(net, pairs, { resolutions, revisions: summaries });
+      for (const code of rejected) keepRow(decided.rows, target, code);
+      if (resolutions.length > 0)
+        expect(await merge(net, pairs, { promotion: round })).toMatchObject({ status: 'refused', tables: [] });
+      const merged = await merge(net, pairs, { resolutions, revisions: summaries, promotion: round });
       expect({ round, status: merged.status, unmatched: merged.unmatched_resolutions }).toEqual({
         round,
         status: 'merged',
         unmatched: [],
       });
-      expect({ round, rows: shown(withListed(target, listed.rows, resolutions)) }).toEqual({
+      const wanted = listed.rows.filter(({ key }) => !rejected.includes(key.code as string));
+      expect({ round, rows: shown(withListed(target, wanted, resolutions)) }).toEqual({
         round,
         rows: shown({ ...target, rows: decided.rows }),
       });

@@ -108,9 +108,37 @@ const pairsOf = (pairs: [source: number, target: number][]) =>
 type Summary = { source_table_id: number; revision: string };
 
 /** What a merge of these tables would do, and its revision. */
-export async function summarize(net: DataNet, pairs: [source: number, target: number][]) {
-  const { summaries } = await net.metadata.SummarizeMerge(caller, { pairs: pairsOf(pairs) });
+export async function summarize(net: DataNet, pairs: [source: number, target: number][], promotion_id = 0) {
+  const { summaries } = await net.metadata.SummarizeMerge(caller, { pairs: pairsOf(pairs), promotion_id });
   return summaries;
+}
+
+type Filter = { source_table_id?: number; kind?: string; conflict?: boolean; decision?: string };
+
+/** Decides rows of a promotion, by their codes in the first table or by a filter; how many. */
+export async function decide(
+  net: DataNet,
+  promotion_id: number,
+  pairs: [source: number, target: number][],
+  which: string[] | Filter,
+  decision: 'accepted' | 'rejected' | 'undecided',
+  comment?: string,
+): Promise<number> {
+  const source_table_id = pairs[0]?.[0] as number;
+  const some = Array.isArray(which)
+    ? { rows: which.map((code) => ({ source_table_id, key: { code } })) }
+    : { filter: { source_table_id: 0, kind: '', decision: '', ...which } };
+  const decisions = [{ rows: [], ...some, decision, ...(comment === undefined ? {} : { comment }) }];
+  const request = { promotion_id, pairs: pairsOf(pairs), decisions };
+  return Number((await net.metadata.DecideMergedRows({ ...caller, userId: 7 }, request)).decided_count);
+}
+
+/** The decisions of a promotion on rows of these tables. */
+export async function decisionsOf(net: DataNet, promotion_id: number, source_table_ids: number[], decision = '') {
+  const request = { promotion_id, source_table_ids, decision, start_row: 0, end_row: 1000 };
+  const parts: Buffer[] = [];
+  for await (const { chunk } of net.metadata.ListRowDecisions(caller, request)) parts.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(parts).toString()) as { rows: Record<string, unknown>[]; rowCount: number };
 }
 
 export type MergedRow = {
@@ -124,9 +152,25 @@ export type MergedRow = {
   target: Row | null;
   changed_columns: string[];
   conflict: { row: boolean; columns: string[] } | null;
+  decision: 'undecided' | 'accepted' | 'rejected';
+  comment: string | null;
+  decided_by: number | null;
+  decided_at: string | null;
 };
-type Counts = { kinds: Record<MergedRow['kind'], number>; with_conflict: number };
-type WindowInput = { kind?: string; conflict?: boolean; start_row?: number; end_row?: number; exact_numbers?: boolean };
+type Counts = {
+  kinds: Record<MergedRow['kind'], number>;
+  with_conflict: number;
+  decisions: Record<MergedRow['decision'], number>;
+};
+type WindowInput = {
+  kind?: string;
+  conflict?: boolean;
+  decision?: string;
+  promotion_id?: number;
+  start_row?: number;
+  end_row?: number;
+  exact_numbers?: boolean;
+};
 
 /** A window of the rows that a merge of these tables would change; the first 1,000 by default. */
 export async function mergedRows(
@@ -134,7 +178,7 @@ export async function mergedRows(
   pairs: [source: number, target: number][],
   window: WindowInput = {},
 ): Promise<{ rows: MergedRow[]; rowCount: number; counts: Counts }> {
-  const request = { kind: '', start_row: 0, end_row: 1000, exact_numbers: false, ...window };
+  const request = { kind: '', decision: '', start_row: 0, end_row: 1000, exact_numbers: false, ...window };
   const parts: Buffer[] = [];
   for await (const { chunk } of net.metadata.ReadMergedRows(caller, { pairs: pairsOf(pairs), ...request }))
     parts.push(chunk as Buffer);
@@ -152,7 +196,8 @@ export async function merge(
     resolutions = [],
     rehearsal = false,
     revisions,
-  }: { id?: string; resolutions?: Resolution[]; rehearsal?: boolean; revisions?: Summary[] } = {},
+    promotion = 0,
+  }: { id?: string; resolutions?: Resolution[]; rehearsal?: boolean; revisions?: Summary[]; promotion?: number } = {},
 ) {
   merges += 1;
   const result = await net.metadata.MergeRows(
@@ -170,6 +215,7 @@ export async function merge(
       rehearsal,
       revisions: (revisions ?? []).map(({ source_table_id, revision }) => ({ source_table_id, revision })),
       has_revisions: revisions !== undefined,
+      promotion_id: promotion,
     },
     { deadlineMs: 60_000 },
   );

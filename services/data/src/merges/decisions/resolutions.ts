@@ -1,6 +1,6 @@
 // How people have decided conflicts of rows: one by one, or all of a column or a table at once.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { type Column, type DeployedTable, keyColumns } from '../tables/table.ts';
+import { type Column, type DeployedTable, keyColumns } from '../../tables/table.ts';
 
 export type Side = 'source' | 'target';
 
