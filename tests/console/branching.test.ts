@@ -76,6 +76,50 @@ it('an approver sends a promotion back with a comment, and nothing changes', asy
   expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Pariss', 'Rome']);
 });
 
+it('rows of a promotion are decided one by one, with reasons that its page keeps', async () => {
+  const table = await givenCities(api);
+  const { id: branchId, copy } = await givenBranch(table.id);
+  await correct(copy, 'A', 'Bern');
+  await correct(copy, 'B', 'Paris');
+  await correct(copy, 'C', 'Roma');
+  const body = { from_branch_id: branchId, to_branch_id: table.branchId, table_definition_ids: [copy] };
+  const { id } = await api.post('/promotions', { ...body, include_data: true });
+  await served.withPage(`/console/promotions/${id}`, async (page) => {
+    const row = (name: RegExp) => page.getByRole('row', { name });
+    await page.getByText('Would succeed').waitFor();
+    await page.getByRole('button', { name: 'Accept B' }).click();
+    await row(/B.*Pariss.*Paris/)
+      .getByText('accepted')
+      .waitFor();
+    // By keyboard: the reason has the focus, and Enter rejects.
+    await page.getByRole('button', { name: 'Reject A' }).press('Enter');
+    await page.getByRole('textbox', { name: /Why it is rejected/ }).fill('Berlin is right');
+    await page.keyboard.press('Enter');
+    await row(/A.*Berlin/)
+      .getByText('Berlin is right')
+      .waitFor();
+    await page.getByRole('button', { name: 'Reject C' }).click();
+    await page.getByRole('textbox', { name: /Why it is rejected/ }).press('Enter');
+    await page.getByRole('checkbox', { name: 'only 2 rejected' }).check();
+    await row(/B.*Pariss/).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Take 2 decisions back' }).click();
+    await page.getByText('No row matches the filters').waitFor();
+    await page.getByRole('button', { name: 'Show all rows' }).click();
+    await page.getByRole('button', { name: 'Reject A' }).click();
+    await page.getByRole('textbox', { name: /Why it is rejected/ }).fill('Berlin is right');
+    await page.keyboard.press('Enter');
+    await row(/A.*Berlin/)
+      .getByText('rejected')
+      .waitFor();
+    await page.getByText('Would succeed').waitFor();
+    await page.getByRole('button', { name: 'Promote 1 table to main…' }).click();
+    await page.getByRole('button', { name: 'Promote 1 table to main', exact: true }).click();
+    await page.getByRole('heading', { name: '1 rejected row' }).waitFor();
+    await page.getByText('Berlin is right').waitFor();
+  });
+  expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Paris', 'Roma']);
+});
+
 it('a conflict is decided, and what was promoted is deployed', async () => {
   const table = await givenCities(api);
   const { id: branchId, copy } = await givenBranch(table.id);

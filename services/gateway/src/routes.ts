@@ -127,6 +127,8 @@ const table: Record<ApiServiceName, { [endpoint: Endpoint]: RouteOptions }> = {
     'POST /promotions': {},
     'GET /promotions/{id}': {},
     'GET /promotions/{id}/rows': {},
+    'GET /promotions/{id}/decisions': {},
+    'POST /promotions/{id}/decisions': {},
     'POST /promotions/{id}/rehearse': {},
     'POST /promotions/{id}/promote': confirmed,
     'POST /promotions/{id}/send_request': {},

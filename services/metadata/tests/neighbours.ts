@@ -1,6 +1,8 @@
 // Fakes of identity and data: real gRPC servers with the behaviour that the protos promise, in
 // memory.
 import type { ApplyDeploymentRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ApplyDeploymentRequest.ts';
+import type { DecideMergedRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/DecideMergedRowsRequest.ts';
+import type { ListRowDecisionsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ListRowDecisionsRequest.ts';
 import type { MergePair__Output } from '@almanac/protos/generated/almanac/data/v1/MergePair.ts';
 import type { MergeRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsRequest.ts';
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
@@ -66,6 +68,9 @@ export type FakeData = {
   rowRevisions: Map<number, string>;
   /** The requested windows of such rows. */
   windows: ReadMergedRowsRequest__Output[];
+  /** The decisions on rows that were sent, and the windows of them that were asked for. */
+  rowDecisions: DecideMergedRowsRequest__Output[];
+  decisionWindows: ListRowDecisionsRequest__Output[];
   droppedBranches: number[];
   changeRequests: FakeChangeRequests;
   /** By table, of those whose rows every caller may view. */
@@ -105,6 +110,8 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
     merged: new Map(),
     rowRevisions: new Map(),
     windows: [],
+    rowDecisions: [],
+    decisionWindows: [],
     droppedBranches: [],
     changeRequests: new FakeChangeRequests(),
     statistics: new Map(),
@@ -279,9 +286,19 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
         ...{ id: source_table_id, table_definition_id: source_table_id, target_table_definition_id: target_table_id },
         ...{ kind: 'update', key: { code: 'A' }, changed_columns: ['name'], conflict: null },
         ...{ base: { name: 'n' }, source: { name: 'm' }, target: { name: 'n' } },
+        ...{ decision: 'undecided', comment: null, decided_by: null, decided_at: null },
       }));
-      const counts = { kinds: { create: 0, update: rows.length, delete: 0 }, with_conflict: 0 };
+      const decisions = { undecided: rows.length, accepted: 0, rejected: 0 };
+      const counts = { kinds: { create: 0, update: rows.length, delete: 0 }, with_conflict: 0, decisions };
       yield { chunk: Buffer.from(JSON.stringify({ rows, rowCount: rows.length, counts })) };
+    },
+    DecideMergedRows: async (_call, request) => {
+      state.rowDecisions.push(request);
+      return { decided_count: request.decisions.length };
+    },
+    ListRowDecisions: async function* (_call, request) {
+      state.decisionWindows.push(request);
+      yield { chunk: Buffer.from(JSON.stringify({ rows: [], rowCount: 0 })) };
     },
     DropTable: async (call, { table_definition_id }) => {
       await state.before.DropTable?.();

@@ -155,6 +155,16 @@ export const operations: Record<string, Case[]> = {
       note: 'Approvers of the target branch see all rows; others see those of tables whose rows they may view on both branches, and get 403 when there are none.',
     },
   ],
+  'GET /promotions/{id}/decisions': [
+    {
+      rule: 'seeDeployments',
+      note: 'It takes `view` on the tables of the source branch, or `approve` on the target branch, besides.',
+    },
+  ],
+  'POST /promotions/{id}/decisions': [
+    { rule: 'decide', when: 'on a protected branch', note: 'An approver decides rows that others have proposed.' },
+    { rule: 'propose', when: 'on any other branch', note: 'Of tables whose rows they see.' },
+  ],
   'POST /promotions/{id}/rehearse': [
     {
       rule: 'seeDeployments',

@@ -7,7 +7,7 @@ import { type Branches, readPairs } from '../changes/promotions/comparison/branc
 import type { TablePair } from '../changes/promotions/comparison/promotion-plan.ts';
 import { isSameTable } from '../changes/promotions/comparison/table-merge.ts';
 import { splitByVisibleRows } from '../changes/promotions/promotion-rights.ts';
-import { countMergedRows } from '../changes/promotions/promotion-rows.ts';
+import { countMergedRows } from '../changes/promotions/rows/merged-rows.ts';
 import type { MetadataContext } from '../context.ts';
 import { findHeld } from '../rights/allowed-actions.ts';
 import { placeOf } from '../rights/place.ts';

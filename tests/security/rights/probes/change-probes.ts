@@ -1,5 +1,5 @@
 // Deployments, promotions and change requests.
-import { lists, type Probe, reads, sends } from './probe.ts';
+import { lists, onEitherBranch, type Probe, reads, sends } from './probe.ts';
 
 export const changeProbes: Record<string, Probe> = {
   'GET /deployments': lists('/deployments', ({ deploymentId }) => deploymentId),
@@ -40,6 +40,15 @@ export const changeProbes: Record<string, Probe> = {
   'GET /promotions/{id}': reads(({ promotionId }) => `/promotions/${promotionId}`),
   // It is promoted, which is final.
   'GET /promotions/{id}/rows': reads(({ promotionId }) => `/promotions/${promotionId}/rows`, 422),
+  'GET /promotions/{id}/decisions': reads(({ promotionId }) => `/promotions/${promotionId}/decisions`),
+  ...onEitherBranch(
+    'POST /promotions/{id}/decisions',
+    sends(
+      ({ promotionId }) => `/promotions/${promotionId}/decisions`,
+      422,
+      () => ({ decisions: [{ filter: {}, decision: 'reject' }] }),
+    ),
+  ),
   'POST /promotions/{id}/rehearse': sends(({ promotionId }) => `/promotions/${promotionId}/rehearse`, 422),
   'POST /promotions/{id}/send_request': sends(({ promotionId }) => `/promotions/${promotionId}/send_request`, 422),
   'POST /promotions/{id}/promote on a protected branch': sends(

@@ -1,6 +1,6 @@
 // The addresses of branches, comparisons, promotions and deployments, below the console's root.
 import { type AnyRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { readPromotionView } from '../changes/promotion/promotion-view.ts';
+import { readPromotionView } from '../changes/promotion/rows/promotion-view.ts';
 import { readCompareView } from '../compare/compare-view.ts';
 
 export function branchRoutes<Root extends AnyRoute>(root: () => Root) {

@@ -1,6 +1,6 @@
 // Changed rows as a table: what happened to each, its key, and the columns that some change.
 import { Trans, useLingui } from '@lingui/react/macro';
-import { type ReactNode, useMemo } from 'react';
+import { Fragment, type ReactNode, useMemo } from 'react';
 import type { Column } from '../api/queries.ts';
 import { cellFormats, isNumeric } from '../cells/cell-text.ts';
 import { localeOf } from '../language/language.ts';
@@ -12,8 +12,16 @@ import { diffCell, diffColumns, type Shown } from './diff-columns.ts';
 import styles from './diff-rows.module.css';
 import { More } from './more.tsx';
 
-/** What changed in a row. `mark` says more below its kind, such as that it has a conflict. */
-export type ChangedRow = Omit<Shown, 'kind' | 'problems'> & { id: string; kind: ChangeKind; mark?: ReactNode };
+/**
+ * What changed in a row. `mark` says more below its kind, such as that it has a conflict; `details`
+ * is a line of their own below it.
+ */
+export type ChangedRow = Omit<Shown, 'kind' | 'problems'> & {
+  id: string;
+  kind: ChangeKind;
+  mark?: ReactNode;
+  details?: ReactNode;
+};
 
 type DiffRowsProps = {
   label: string;
@@ -50,29 +58,36 @@ export function DiffRows({ label, rows, columns, labelId, total, windows }: Diff
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={row.id}>
-              <td className={styles.kind}>
-                <ChangeSign kind={operationOf[row.kind]} />
-                {words[row.kind]}
-                {row.mark}
-              </td>
-              {keys.map(({ name, column }) => {
-                const cell = diffCell(asOperation(row), name);
-                return (
-                  <th key={name} scope="row" className={`${styles.key} ${styles[cell.kind]}`}>
-                    <ColumnValue cell={cell} column={column} formats={formats} />
-                  </th>
-                );
-              })}
-              {changed.map(({ name, column }) => {
-                const cell = diffCell(asOperation(row), name);
-                return (
-                  <td key={name} className={styles[cell.kind]}>
-                    <ColumnValue cell={cell} column={column} formats={formats} />
-                  </td>
-                );
-              })}
-            </tr>
+            <Fragment key={row.id}>
+              <tr>
+                <td className={styles.kind}>
+                  <ChangeSign kind={operationOf[row.kind]} />
+                  {words[row.kind]}
+                  {row.mark}
+                </td>
+                {keys.map(({ name, column }) => {
+                  const cell = diffCell(asOperation(row), name);
+                  return (
+                    <th key={name} scope="row" className={`${styles.key} ${styles[cell.kind]}`}>
+                      <ColumnValue cell={cell} column={column} formats={formats} />
+                    </th>
+                  );
+                })}
+                {changed.map(({ name, column }) => {
+                  const cell = diffCell(asOperation(row), name);
+                  return (
+                    <td key={name} className={styles[cell.kind]}>
+                      <ColumnValue cell={cell} column={column} formats={formats} />
+                    </td>
+                  );
+                })}
+              </tr>
+              {row.details && (
+                <tr>
+                  <td colSpan={1 + keys.length + changed.length}>{row.details}</td>
+                </tr>
+              )}
+            </Fragment>
           ))}
         </tbody>
       </table>

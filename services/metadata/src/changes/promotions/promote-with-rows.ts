@@ -21,8 +21,7 @@ import { isAboutRows } from './comparison/row-conflicts.ts';
 import { checkPromotion, type Parties, type PromoteInput, targetTaken } from './promotion-check.ts';
 import { compare, compareSnapshot } from './promotion-comparison.ts';
 import { storeFailure, storeSuccess } from './promotion-finish.ts';
-import { mergeDeadlineMs, mergeRows, type RowsOutcome, readRowRevisions, recordFirstRows } from './promotion-rows.ts';
-import type { MergedRows, Promotion } from './promotion-schema.ts';
+import type { Promotion } from './promotion-schema.ts';
 import { promotionMachine } from './promotion-states.ts';
 import { writePlan } from './promotion-write.ts';
 import {
@@ -33,6 +32,8 @@ import {
   requirePromotion,
   type StoredPromotion,
 } from './promotions.ts';
+import { mergeDeadlineMs, mergeRows, type RowsOutcome, readRowRevisions, recordFirstRows } from './rows/merged-rows.ts';
+import type { MergedRows } from './rows/rows-schema.ts';
 
 /**
  * The input of an attempt, as it is stored. `status`: the state that the promotion returns to when
@@ -71,7 +72,7 @@ async function readPresentRows(
   before: StoredPromotion,
 ): Promise<RowRevisions> {
   const { pairs } = await compareSnapshot(ctx, call, before);
-  return readRowRevisions(ctx, call, pairs, { deadlineMs: mergeDeadlineMs });
+  return readRowRevisions(ctx, call, { promotionId: before.id, pairs }, { deadlineMs: mergeDeadlineMs });
 }
 
 async function begin(
@@ -140,6 +141,7 @@ async function mergeInData(
   const { tables } = await requirePromotion(ctx, caller, id);
   return mergeRows(ctx, caller, {
     mergeId: `metadata-${id}-${number}`,
+    promotionId: id,
     pairs: tables.map(({ table_definition_id, target_definition_id, name }) => ({
       sourceId: table_definition_id,
       targetId: target_definition_id,

@@ -6,10 +6,10 @@ import { announceChange } from '../change-events.ts';
 import { recordAction } from '../change-history.ts';
 import type { PromotionPlan } from './comparison/promotion-plan.ts';
 import { compare } from './promotion-comparison.ts';
-import type { MergedRows } from './promotion-schema.ts';
 import { promotionMachine } from './promotion-states.ts';
 import { storeRevision } from './promotion-tables.ts';
 import { promotions, type StoredPromotion } from './promotions.ts';
+import type { MergedRows } from './rows/rows-schema.ts';
 
 /** Stores that a promotion failed, and why. `rows`: those that were merged all the same. */
 export async function storeFailure(

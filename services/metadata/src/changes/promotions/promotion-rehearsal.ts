@@ -1,8 +1,7 @@
 // What a promotion would do: rehearsed and rolled back, with what would then block deploying its
-// outcome; and the rows that it would change, with what the base and both branches have.
+// outcome.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { readRowWindow } from '@almanac/service-kit/http/row-input';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { MetadataContext } from '../../context.ts';
 import { fullDefinition } from '../../table-definitions/table-structure.ts';
@@ -18,19 +17,12 @@ import { decideBy, type GivenResolution } from './comparison/conflict-resolution
 import type { PromotionPlan } from './comparison/promotion-plan.ts';
 import type { Conflict } from './comparison/table-merge.ts';
 import { type Comparison, compare, reviewedRevision } from './promotion-comparison.ts';
-import { findVisiblePairs, requireVisibleRows } from './promotion-rights.ts';
-import {
-  mergeRows,
-  type RowsOutcome,
-  type RowWindow,
-  readRows,
-  recordFirstRows,
-  rowRevisionsOf,
-} from './promotion-rows.ts';
-import type { MergedRows, RowCounts } from './promotion-schema.ts';
+import { requireVisibleRows } from './promotion-rights.ts';
 import { promotionMachine } from './promotion-states.ts';
 import { writePlan } from './promotion-write.ts';
 import { idsOf, recordReviewedPromotion, requireVisiblePromotion, type StoredPromotion } from './promotions.ts';
+import { mergeRows, type RowsOutcome, recordFirstRows, rowRevisionsOf } from './rows/merged-rows.ts';
+import type { MergedRows, RowCounts } from './rows/rows-schema.ts';
 
 export type PromotionRehearsal = {
   diffs: PromotionDiff[];
@@ -123,6 +115,7 @@ const rehearseRows = (
 ): Promise<RowsOutcome> =>
   mergeRows(ctx, call, {
     mergeId: `rehearsal-${id}`,
+    promotionId: id,
     pairs: tables.flatMap(({ source, sourceId, targetId, name }) => (source ? [{ sourceId, targetId, name }] : [])),
     resolutions,
     rehearsal: true,
@@ -154,36 +147,4 @@ async function catchRehearsed(work: () => Promise<never>): Promise<Rehearsed> {
     if (error instanceof Rehearsed) return error;
     throw error;
   }
-}
-
-/** `table_definition_id`: of one table of the promotion; by default of all. */
-type RowsRequest = Omit<RowWindow, 'startRow' | 'endRow'> & {
-  table_definition_id?: number | undefined;
-  startRow?: number | undefined;
-  endRow?: number | undefined;
-};
-
-/**
- * A window of the rows that the promotion would change, as the body of the answer; none of one that
- * takes no rows along. 422 once it has ended.
- */
-export async function listPromotedRows(
-  ctx: MetadataContext,
-  call: CallContext,
-  id: number,
-  { table_definition_id, ...request }: RowsRequest,
-): Promise<Buffer> {
-  const window = { ...request, ...readRowWindow(request) };
-  const { stored, comparison } = await requireVisiblePromotion(ctx, call, id);
-  if (!comparison)
-    throw new ServiceError('wrong_state', {
-      code: 'wrong_state',
-      message: `Promotion is ${stored.status}; the history of the rows has what it merged.`,
-      params: { state: stored.status },
-    });
-  const visible = await findVisiblePairs(ctx, call, stored, comparison.pairs);
-  const wanted = visible.filter(
-    ({ sourceId }) => table_definition_id === undefined || sourceId === table_definition_id,
-  );
-  return readRows(ctx, call, stored.include_data ? wanted : [], window);
 }

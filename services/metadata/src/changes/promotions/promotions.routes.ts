@@ -8,7 +8,6 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { JsonText } from '@almanac/service-kit/http/json-text';
 import { exactNumbersHeader, readExactNumbers } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
-import { rule } from '@almanac/service-kit/problems';
 import { z } from 'zod';
 import type { MetadataContext } from '../../context.ts';
 import { idempotencyKeyHeader, idempotent } from '../../requests/idempotency.ts';
@@ -20,19 +19,23 @@ import { violationSchema } from '../table-diff.ts';
 import { conflictNameShape, conflictSchema, promotionDiffSchema } from './comparison/comparison-schema.ts';
 import { resolutions } from './comparison/table-merge.ts';
 import { answerPromoted, promote } from './promote.ts';
+import { decidePromotedRows, listDecisions, listPromotedRows } from './promoted-rows.ts';
 import { createPromotion } from './promotion-proposal.ts';
-import { listPromotedRows, rehearsePromotion } from './promotion-rehearsal.ts';
+import { rehearsePromotion } from './promotion-rehearsal.ts';
 import { judgePromotions } from './promotion-rights.ts';
+import { promotionSchema, promotionSummarySchema, refusalShape } from './promotion-schema.ts';
+import { promotionMachine } from './promotion-states.ts';
+import { listPromotions, promotionFilters, promotions, showPromotion } from './promotions.ts';
 import {
+  decidedSchema,
+  decidingBody,
+  keySchema,
   mergedRowsSchema,
   promotedRowsQuery,
   promotedRowsSchema,
-  promotionSchema,
-  promotionSummarySchema,
-  refusalShape,
-} from './promotion-schema.ts';
-import { promotionMachine } from './promotion-states.ts';
-import { listPromotions, promotionFilters, promotions, showPromotion } from './promotions.ts';
+  rowDecisionsQuery,
+  rowDecisionsSchema,
+} from './rows/rows-schema.ts';
 
 const params = { id: idTextSchema };
 const common = { tag: 'Promotions', resource: 'promotion', user: true, branching: true } as const;
@@ -40,17 +43,10 @@ const maxTables = 1000;
 const maxResolutions = 10_000;
 
 const name = z.string().max(limits.nameCodePoints);
-const rowKey = z
-  .record(name, z.union([z.string(), z.number(), z.boolean()]))
-  .refine(
-    (key) => Object.keys(key).length <= limits.keyColumnsPerTable,
-    rule('too_many', `must name at most ${limits.keyColumnsPerTable} columns`, { maximum: limits.keyColumnsPerTable }),
-  )
-  .optional()
-  .meta({
-    description:
-      'Of rows (`attribute` value or row): the columns of the primary key; without it the resolution is for all rows, and for all their cells when `column` is null.',
-  });
+const rowKey = keySchema.optional().meta({
+  description:
+    'Of rows (`attribute` value or row): the columns of the primary key; without it the resolution is for all rows, and for all their cells when `column` is null.',
+});
 
 // As answers show it; no table or column has a longer name.
 const namingConflict = {
@@ -130,6 +126,41 @@ const rowsOf = (ctx: MetadataContext): Route[] => [
       const exactNumbers = readExactNumbers({ exact_numbers }, headers);
       return new JsonText(await listPromotedRows(ctx, call, params.id, { ...query, exactNumbers }));
     },
+  }),
+  route({
+    ...common,
+    method: 'POST',
+    path: '/promotions/{id}/decisions',
+    operationId: 'decidePromotedRows',
+    summary: 'Decide rows of a promotion',
+    description:
+      'For those who may promote it, until it has ended (422). The decisions are made in their order, all or none; 404 names a row that it would not change. ' +
+      '`promote` merges every row that is not rejected. A rejected row stays as the target branch has it, and its conflicts need no resolution. It keeps its values on the source branch, ' +
+      'and is proposed again, as a conflict, once it changes there. `revision` changes with the rows that are rejected.',
+    example: {
+      decisions: [
+        { rows: [{ table_definition_id: 12, key: { code: 'B' } }], decision: 'reject', comment: 'Not published yet.' },
+      ],
+    },
+    extension: true,
+    params,
+    body: decidingBody,
+    response: decidedSchema,
+    handle: ({ call, params, body }) => decidePromotedRows(ctx, call, params.id, () => body().decisions),
+  }),
+  route({
+    ...common,
+    method: 'GET',
+    path: '/promotions/{id}/decisions',
+    operationId: 'listRowDecisions',
+    summary: 'List the decisions on the rows of a promotion',
+    description:
+      'By table and key, also after it has ended. For approvers of the target branch, and for others who may view all of its tables on the source branch.',
+    extension: true,
+    params,
+    query: rowDecisionsQuery,
+    response: rowDecisionsSchema,
+    handle: async ({ call, params, query }) => new JsonText(await listDecisions(ctx, call, params.id, query)),
   }),
 ];
 

@@ -35,10 +35,11 @@ import type { PromotionPlan } from './comparison/promotion-plan.ts';
 import type { Conflict } from './comparison/table-merge.ts';
 import { type Comparison, compare, compareSnapshot, reviewedRevision } from './promotion-comparison.ts';
 import { actorOf } from './promotion-rights.ts';
-import { readRowRevisions } from './promotion-rows.ts';
-import type { MergedRows, Promotion, PromotionSummary, RowCounts } from './promotion-schema.ts';
+import type { Promotion, PromotionSummary } from './promotion-schema.ts';
 import { type PromotionState, promotionMachine } from './promotion-states.ts';
 import { storedTable, storeRevision } from './promotion-tables.ts';
+import { readRowRevisions } from './rows/merged-rows.ts';
+import type { MergedRows, RowCounts } from './rows/rows-schema.ts';
 
 const summaryFields = {
   id: true,
@@ -176,7 +177,7 @@ export async function getPromotion(
       revision: null,
     };
   const now = comparison ?? (await compareSnapshot(ctx, call, stored));
-  const rows = stored.include_data ? await findRowRevisions(ctx, call, now) : undefined;
+  const rows = stored.include_data ? await findRowRevisions(ctx, call, id, now) : undefined;
   const revision = reviewedRevision(now, rows);
   await recordReviewedPromotion(ctx, call, stored, revision);
   const { tables, conflicts: open } = now.plan;
@@ -193,10 +194,11 @@ export async function getPromotion(
 async function findRowRevisions(
   ctx: MetadataContext,
   call: CallContext,
+  promotionId: number,
   { pairs }: Comparison,
 ): Promise<RowRevisions | undefined> {
   try {
-    return await readRowRevisions(ctx, call, pairs);
+    return await readRowRevisions(ctx, call, { promotionId, pairs });
   } catch (error) {
     ctx.logger.warn({ err: error }, 'the rows of a promotion could not be read');
     return undefined;

@@ -1,7 +1,7 @@
 // The rows that a promotion would change: their windows, their counts, and the revision that covers
 // them.
 import { ServiceError } from '@almanac/service-kit/errors';
-import { mergeRows } from '../../../src/changes/promotions/promotion-rows.ts';
+import { mergeRows } from '../../../src/changes/promotions/rows/merged-rows.ts';
 import { type Answer, givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
 import { givenWork, type User, type Work } from '../../promotion-given.ts';
 
@@ -19,7 +19,15 @@ beforeEach(async () => {
   [main, feature] = await givenPair('Countries');
 });
 afterEach(() => {
-  Object.assign(data(), { before: {}, after: {}, merging: undefined, merges: [], windows: [] });
+  Object.assign(data(), {
+    before: {},
+    after: {},
+    merging: undefined,
+    merges: [],
+    windows: [],
+    rowDecisions: [],
+    decisionWindows: [],
+  });
 });
 
 const data = () => metadata.neighbours.data;
@@ -129,6 +137,92 @@ describe('the window of rows', () => {
   });
 });
 
+describe('decisions on rows', () => {
+  const decide = (user: User, id: number, ...decisions: object[]) => work.act(user, id, 'decisions', { decisions });
+  const reject = { filter: {}, decision: 'reject' };
+
+  it('are sent to data for the tables in service on both branches, and merged by', async () => {
+    const { id } = await propose();
+    const rows = [{ table_definition_id: feature.id, key: { code: 'B', size: 7 } }];
+    const filter = { table_definition_id: feature.id, kind: 'delete', conflict: false, decision: 'undecided' };
+    const given = [{ rows, decision: 'reject', comment: 'Too early' }, { filter, decision: 'accept' }, reject];
+    expect(await decide(work.approver, id, ...given)).toMatchObject({ status: 200, body: { decided_count: 3 } });
+    expect(data().rowDecisions).toMatchObject([
+      {
+        promotion_id: id,
+        pairs: [{ source_table_id: feature.id, target_table_id: main.id }],
+        decisions: [
+          {
+            rows: [{ source_table_id: feature.id, key: { code: 'B', size: '7' } }],
+            ...{ decision: 'rejected', comment: 'Too early' },
+          },
+          {
+            filter: { source_table_id: feature.id, kind: 'delete', conflict: false, decision: 'undecided' },
+            decision: 'accepted',
+          },
+          { filter: { source_table_id: 0, kind: '', decision: '' }, decision: 'rejected' },
+        ],
+      },
+    ]);
+    await rowsOf(work.admin, id, '?decision=rejected');
+    expect(data().windows.at(-1)).toMatchObject({ promotion_id: id, decision: 'rejected' });
+    await work.act(work.approver, id, 'rehearse', {});
+    await work.act(work.approver, id, 'promote', {});
+    expect(data().merges.map(({ promotion_id }) => promotion_id)).toEqual([id, id]);
+  });
+
+  it('are for those who may promote, until it has ended', async () => {
+    const { mainId, id: accountId } = work.account;
+    await work.admin.send('PATCH', `/branches/${mainId}`, { is_protected: true });
+    const { id } = await work.creator.post('/promotions', {
+      ...{ from_branch_id: work.featureId, to_branch_id: mainId },
+      ...{ table_definition_ids: [feature.id], include_data: true },
+    });
+    const viewer = givenUser(metadata, accountId, [['view', 'account', accountId]]);
+    expect((await decide(viewer, id, reject)).status).toBe(403);
+    expect((await decide(work.creator, id, reject)).status).toBe(403);
+    expect((await decide(work.approver, id, reject)).status).toBe(200);
+    await work.act(work.approver, id, 'promote', {});
+    expect(await decide(work.approver, id, reject)).toMatchObject({ status: 422, body: { error: 'Wrong state' } });
+    expect(data().rowDecisions).toHaveLength(1);
+  });
+
+  it('are 422 of a promotion without rows', async () => {
+    const { id } = await propose([feature.id], false);
+    expect((await decide(work.admin, id, reject)).status).toBe(422);
+  });
+
+  it.each<[string, object]>([
+    ['neither rows nor a filter', { decision: 'reject' }],
+    ['both', { ...reject, rows: [{ table_definition_id: 1, key: { code: 'A' } }] }],
+    ['no rows', { rows: [], decision: 'reject' }],
+    ['an unknown verb', { filter: {}, decision: 'return' }],
+    ['an unknown kind', { filter: { kind: 'created' }, decision: 'reject' }],
+    ['a key of objects', { rows: [{ table_definition_id: 1, key: { code: {} } }], decision: 'reject' }],
+    ['a long comment', { ...reject, comment: 'x'.repeat(10_001) }],
+  ])('are 400 with %s', async (_, decision) => {
+    const { id } = await propose();
+    expect((await decide(work.admin, id, decision)).status).toBe(400);
+    expect(data().rowDecisions).toEqual([]);
+  });
+
+  it('can be read after it has ended, by approvers and those who may view its rows', async () => {
+    const { id } = await propose();
+    await work.act(work.admin, id, 'cancel');
+    const read = async (user: User, query = '') =>
+      (await user.send('GET', `/promotions/${id}/decisions${query}`)).status;
+    expect(await read(work.approver, '?decision=rejected&startRow=2&endRow=5')).toBe(200);
+    expect(data().decisionWindows).toEqual([
+      { promotion_id: id, source_table_ids: [feature.id], decision: 'rejected', start_row: 2, end_row: 5 },
+    ]);
+    const { mainId, id: accountId } = work.account;
+    expect(await read(givenUser(metadata, accountId, [['view', 'account', accountId]]))).toBe(200);
+    expect(await read(givenUser(metadata, accountId, [['view', 'branch', mainId]]))).toBe(403);
+    for (const query of ['?decision=undecided', '?startRow=3&endRow=2', '?endRow=1001'])
+      expect(await read(work.admin, query)).toBe(400);
+  });
+});
+
 describe('the counts of rows', () => {
   it('are those of the last rehearsal, in the list too, and null before it', async () => {
     const { id } = await propose();
@@ -203,7 +297,7 @@ describe('the revision', () => {
 
   it('that had no rows merges none that have come since', async () => {
     const pairs = [{ sourceId: feature.id, targetId: main.id, name: 'Countries' }];
-    const request = { mergeId: 'later', pairs, resolutions: [], rehearsal: false, revisions: [] };
+    const request = { mergeId: 'later', promotionId: 0, pairs, resolutions: [], rehearsal: false, revisions: [] };
     const caller = { accountId: work.account.id, userId: 1 };
     const refused = { status: 'refused', changedTables: ['Countries'] };
     expect(await mergeRows(metadata.context, caller, request)).toMatchObject(refused);

@@ -15,8 +15,9 @@ import { TableChange } from '../structure/table-change.tsx';
 import { useSeenRevision } from '../use-seen-revision.ts';
 import { Conflicts } from './conflicts.tsx';
 import { Outcome } from './outcome.tsx';
-import { PromotedRows } from './promoted-rows.tsx';
 import { none, undecided } from './resolutions.ts';
+import { PromotedRows } from './rows/promoted-rows.tsx';
+import { RejectedRows } from './rows/rejected-rows.tsx';
 import { useRehearsal } from './use-rehearsal.ts';
 
 export function OpenPromotion({ promotion }: { promotion: Promotion }) {
@@ -57,7 +58,10 @@ export function OpenPromotion({ promotion }: { promotion: Promotion }) {
           ))}
         </section>
       )}
-      {promotion.include_data && isOpen && <PromotedRows promotion={promotion} merged={rehearsal.result?.rows} />}
+      {promotion.include_data && isOpen && (
+        <PromotedRows promotion={promotion} merged={rehearsal.result?.rows} onRevision={seen.follow} />
+      )}
+      {promotion.include_data && !isOpen && <RejectedRows promotion={promotion} />}
       <ChangeStory actions={promotion.actions} />
       <StepBar
         change={promotion}

@@ -1,10 +1,9 @@
 // What a decision changes in the operations that are shown, before and after the server has
 // answered.
+import type { Verb } from '../../parts/review/verb.ts';
 import type { Operation } from '../queries.ts';
 import type { OperationPages } from '../review/next-start.ts';
 import { isFound, type OperationFilter } from '../review/review-view.ts';
-
-export type Verb = 'accept' | 'reject' | 'return' | 'undecided';
 
 /** The operations of these ids, or all of a table that the filter finds. */
 export type Meant = { ids: readonly number[] } | { tableId: number; filter: OperationFilter };

@@ -4,9 +4,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { client, type Schemas } from '../../api/client.ts';
 import { meQuery } from '../../api/queries.ts';
+import type { Verb } from '../../parts/review/verb.ts';
 import { type ChangeRequest, operationsKey, requestKey } from '../queries.ts';
 import type { OperationPages } from '../review/next-start.ts';
-import { changesWhatIsApplied, decidePages, type Meant, type Verb } from './decide-pages.ts';
+import { changesWhatIsApplied, decidePages, type Meant } from './decide-pages.ts';
 
 export type Decided = { meant: Meant; verb: Verb; comment?: string | undefined };
 

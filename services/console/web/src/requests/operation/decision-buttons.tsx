@@ -1,8 +1,9 @@
 import { useLingui } from '@lingui/react/macro';
-import { Check, CornerUpLeft, Trash2, X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { Trash2 } from 'lucide-react';
 import pageStyles from '../../parts/page.module.css';
-import { decisionOf, type Verb } from '../decisions/decide-pages.ts';
+import decideStyles from '../../parts/review/decide-button.module.css';
+import { DecideButton } from '../../parts/review/decide-button.tsx';
+import { decisionOf } from '../decisions/decide-pages.ts';
 import type { Operation } from '../queries.ts';
 import { useRequestWords } from '../request-words.ts';
 import styles from './operation.module.css';
@@ -24,36 +25,28 @@ type DecisionButtonsProps = {
 export function DecisionButtons({ operation: { id, decision }, name, may, acts, tabIndex = 0 }: DecisionButtonsProps) {
   const { t } = useLingui();
   const words = useRequestWords();
-  const button = (verb: Verb, label: string, keys: string, icon: ReactNode) => {
-    const isChosen = decisionOf[verb] === decision;
-    return (
-      <button
-        type="button"
-        className={styles.decide}
-        data-verb={verb}
-        tabIndex={tabIndex}
-        aria-label={label}
-        aria-pressed={isChosen}
-        title={`${label} (${keys})`}
-        onClick={() => acts.decide(id, isChosen ? 'undecided' : verb)}
-      >
-        {icon}
-      </button>
-    );
-  };
+  const verbs = [
+    { verb: 'accept', label: t`Accept ${name}`, shortcut: 'y' },
+    { verb: 'reject', label: t`Reject ${name}`, shortcut: 'x' },
+    { verb: 'return', label: t`Return ${name}`, shortcut: 'r' },
+  ] as const;
   return (
     <div className={styles.decision}>
       {may === 'decide' && (
         <span className={styles.buttons}>
-          {button('accept', t`Accept ${name}`, 'y', <Check size={16} aria-hidden />)}
-          {button('reject', t`Reject ${name}`, 'x', <X size={16} aria-hidden />)}
-          {button('return', t`Return ${name}`, 'r', <CornerUpLeft size={16} aria-hidden />)}
+          {verbs.map((button) => {
+            const isChosen = decisionOf[button.verb] === decision;
+            const press = () => acts.decide(id, isChosen ? 'undecided' : button.verb);
+            return (
+              <DecideButton key={button.verb} {...button} isChosen={isChosen} tabIndex={tabIndex} onPress={press} />
+            );
+          })}
         </span>
       )}
       {may === 'edit' && (
         <button
           type="button"
-          className={styles.decide}
+          className={decideStyles.decide}
           tabIndex={tabIndex}
           aria-label={t`Take ${name} out of the request`}
           title={t`Take it out of the request`}

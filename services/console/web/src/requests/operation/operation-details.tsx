@@ -4,13 +4,13 @@ import { Link } from '@tanstack/react-router';
 import type { CellFormats } from '../../cells/cell-text.ts';
 import type { DiffColumn } from '../../diff/diff-columns.ts';
 import { Person } from '../../parts/person.tsx';
+import { ReasonForm } from '../../parts/review/reason-form.tsx';
 import { branchOf } from '../branch-of.ts';
 import type { ChangeRequest, Comment, Operation } from '../queries.ts';
 import { useRequestWords } from '../request-words.ts';
 import { CommentForm, CommentList } from '../talk/comments.tsx';
 import { Conflict } from './conflict.tsx';
 import styles from './operation.module.css';
-import { ReasonForm } from './reason-form.tsx';
 import type { Asked, May, RowActs } from './row-acts.ts';
 
 type OperationDetailsProps = {

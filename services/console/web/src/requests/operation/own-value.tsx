@@ -4,7 +4,8 @@ import { habitsOf, readTyped } from '../../cells/typed-values.ts';
 import type { DiffColumn } from '../../diff/diff-columns.ts';
 import { localeOf } from '../../language/language.ts';
 import { Button } from '../../parts/button.tsx';
-import styles from './operation.module.css';
+import fieldStyles from '../../parts/review/in-place.module.css';
+
 import type { RowActs } from './row-acts.ts';
 
 type OwnValueProps = { id: number; name: string; column: DiffColumn['column']; start: unknown; acts: RowActs };
@@ -18,7 +19,7 @@ export function OwnValue({ id, name, column, start, acts }: OwnValueProps) {
   };
   return (
     <form
-      className={styles.line}
+      className={fieldStyles.line}
       onSubmit={(event) => {
         event.preventDefault();
         settle(String(new FormData(event.currentTarget).get('value') ?? ''));

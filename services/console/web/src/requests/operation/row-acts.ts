@@ -1,6 +1,6 @@
 // What one may do to an operation in the list, and what the list asks before it is done. The
 // functions are the same at every render, so that one decision doesn't draw all rows again.
-import type { Verb } from '../decisions/decide-pages.ts';
+import type { Verb } from '../../parts/review/verb.ts';
 
 /** `decide`: approvers, while it is under review. `edit`: its creator, while it is a draft. */
 export type May = 'decide' | 'edit' | undefined;

@@ -2,8 +2,8 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
-import type { Verb } from '../decisions/decide-pages.ts';
-import { ReasonForm } from '../operation/reason-form.tsx';
+import { ReasonForm } from '../../parts/review/reason-form.tsx';
+import type { Verb } from '../../parts/review/verb.ts';
 import type { May } from '../operation/row-acts.ts';
 import styles from './selection-bar.module.css';
 

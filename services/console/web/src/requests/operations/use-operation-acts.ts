@@ -1,6 +1,6 @@
 // What is done to operations: by buttons, by keys, and to all that are selected.
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { Verb } from '../decisions/decide-pages.ts';
+import type { Verb } from '../../parts/review/verb.ts';
 import { isSelected, isWhole, nothing, type Selection, toggle, toggleShown } from '../decisions/selection.ts';
 import type { Asked, RowActs, Settled } from '../operation/row-acts.ts';
 import type { ReviewKey } from '../review/review-keys.ts';

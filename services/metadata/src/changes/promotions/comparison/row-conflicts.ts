@@ -13,6 +13,10 @@ const ofRow = 'row';
 export const isAboutRows = ({ attribute }: Pick<GivenResolution, 'attribute'>): boolean =>
   attribute === ofCell || attribute === ofRow;
 
+/** A primary key as data takes it: the texts of its values. */
+export const keyTexts = (key: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(Object.entries(key).map(([name, value]) => [name, String(value)]));
+
 /**
  * A resolution about rows as data takes it. Without a row it applies to all rows, without a column
  * to all cells.
@@ -20,7 +24,7 @@ export const isAboutRows = ({ attribute }: Pick<GivenResolution, 'attribute'>): 
 export const rowResolution = ({ table, column, attribute, row, resolution }: GivenResolution): RowResolution => ({
   table,
   column: column ?? '',
-  row_key: Object.fromEntries(Object.entries(row ?? {}).map(([name, value]) => [name, String(value)])),
+  row_key: keyTexts(row ?? {}),
   is_row: attribute === ofRow,
   resolution,
 });

@@ -3,23 +3,33 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
-import { useMemo } from 'react';
-import type { Schemas } from '../../api/client.ts';
-import { tablesQuery } from '../../api/queries.ts';
-import { type ChangedRow, DiffRows } from '../../diff/diff-rows.tsx';
-import { KindChoice } from '../../diff/kind-choice.tsx';
-import { Button } from '../../parts/button.tsx';
-import pageStyles from '../../parts/page.module.css';
-import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
-import type { Promotion } from '../change-queries.ts';
-import styles from '../changes.module.css';
-import { useIsActing } from '../use-is-acting.ts';
+import { useState } from 'react';
+import type { Schemas } from '../../../api/client.ts';
+import { tablesQuery } from '../../../api/queries.ts';
+import { type ChangedRow, DiffRows } from '../../../diff/diff-rows.tsx';
+import { KindChoice } from '../../../diff/kind-choice.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { Refusal } from '../../../parts/form/form.tsx';
+import pageStyles from '../../../parts/page.module.css';
+import { ReasonForm } from '../../../parts/review/reason-form.tsx';
+import { EmptyState, ErrorState, Skeleton } from '../../../parts/states.tsx';
+import type { Promotion } from '../../change-queries.ts';
+import styles from '../../changes.module.css';
+import { useIsActing } from '../../use-is-acting.ts';
+import { DecideAll } from './decide-all.tsx';
 import { type PromotedRow, promotedRowsQuery } from './promoted-rows-query.ts';
 import type { PromotionView } from './promotion-view.ts';
+import { RowDecision } from './row-decision.tsx';
+import { type DecideRows, useRowDecisions } from './row-decisions.ts';
 
-type PromotedRowsProps = { promotion: Promotion; merged: readonly Schemas['MergedRows'][] | undefined };
+type PromotedRowsProps = {
+  promotion: Promotion;
+  merged: readonly Schemas['MergedRows'][] | undefined;
+  /** Called with the revision that the person's own decisions have led to. */
+  onRevision: (revision: string | null) => void;
+};
 
-export function PromotedRows({ promotion, merged = [] }: PromotedRowsProps) {
+export function PromotedRows({ promotion, merged = [], onRevision }: PromotedRowsProps) {
   const view = useSearch({ from: '/promotions/$id' });
   const navigate = useNavigate({ from: '/promotions/$id' });
   const change = (part: PromotionView) =>
@@ -38,10 +48,7 @@ export function PromotedRows({ promotion, merged = [] }: PromotedRowsProps) {
         {tables.length > 1 && (
           <label>
             <Trans>Table</Trans>
-            <select
-              value={table.id}
-              onChange={({ target }) => change({ table: Number(target.value), kind: undefined, conflict: undefined })}
-            >
+            <select value={table.id} onChange={({ target }) => change({ ...unfiltered, table: Number(target.value) })}>
               {tables.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {name}
@@ -57,6 +64,7 @@ export function PromotedRows({ promotion, merged = [] }: PromotedRowsProps) {
         table={table}
         view={{ ...view, table: table.id }}
         change={change}
+        onRevision={onRevision}
       />
     </section>
   );
@@ -67,20 +75,26 @@ type RowsOfTableProps = {
   table: Promotion['table_definitions'][number];
   view: PromotionView;
   change: (part: PromotionView) => void;
+  onRevision: PromotedRowsProps['onRevision'];
 };
 
-function RowsOfTable({ promotion, table, view, change }: RowsOfTableProps) {
+const unfiltered: PromotionView = { kind: undefined, conflict: undefined, rejected: undefined };
+
+function RowsOfTable({ promotion, table, view, change, onRevision }: RowsOfTableProps) {
   const { t } = useLingui();
   const enabled = !useIsActing();
   const query = useInfiniteQuery({ ...promotedRowsQuery(promotion.id, promotion.revision, view), enabled });
   const { data, error, refetch } = query;
   const { data: deployed } = useQuery(tablesQuery(promotion.to_branch_id));
   const target = deployed?.find(({ id }) => id === table.target_table_definition_id);
-  const rows = useMemo(() => data?.pages.flatMap((page) => page.rows.map(asChanged)) ?? [], [data]);
+  const decisions = useRowDecisions(promotion, onRevision);
+  const [asked, setAsked] = useState<string>();
+  const mayDecide = promotion.can?.includes('promote') ?? false;
+  const shown = data?.pages.flatMap((page) => page.rows) ?? [];
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   const first = data?.pages[0];
   if (!first) return <Skeleton lines={6} />;
-  const { kinds, with_conflict: conflicts } = first.counts;
+  const { kinds, with_conflict: conflicts, decisions: decided } = first.counts;
   const total = kinds.create + kinds.update + kinds.delete;
   if (total === 0)
     return (
@@ -90,6 +104,34 @@ function RowsOfTable({ promotion, table, view, change }: RowsOfTableProps) {
         )}
       </EmptyState>
     );
+  const decidable = (row: PromotedRow) => {
+    const { table_definition_id, key } = row;
+    const name = `${row.kind} ${row.id}`;
+    const decide = (decision: DecideRows['decision'], comment?: string) => {
+      setAsked(undefined);
+      const rows = [{ table_definition_id, key: key as Record<string, string> }];
+      decisions.decide({ rows, decision, ...(comment && { comment }) });
+    };
+    return {
+      id: name,
+      mark: (
+        <>
+          {row.conflict && <ConflictMark />}
+          <RowDecision row={row} mayDecide={mayDecide} onDecide={decide} onReject={() => setAsked(name)} />
+        </>
+      ),
+      ...(asked === name && {
+        details: (
+          <ReasonForm
+            verb="reject"
+            isRequired={false}
+            onAnswer={(reason) => decide('reject', reason.trim())}
+            onCancel={() => setAsked(undefined)}
+          />
+        ),
+      }),
+    };
+  };
   return (
     <>
       <div className={styles.tools}>
@@ -108,12 +150,24 @@ function RowsOfTable({ promotion, table, view, change }: RowsOfTableProps) {
             <Plural value={conflicts} one="only # with a conflict" other="only # with conflicts" />
           </label>
         )}
+        {(decided.rejected > 0 || view.rejected) && (
+          <label>
+            <input
+              type="checkbox"
+              checked={view.rejected ?? false}
+              onChange={({ target }) => change({ rejected: target.checked || undefined })}
+            />
+            <Trans>only {decided.rejected} rejected</Trans>
+          </label>
+        )}
+        {mayDecide && first.rowCount > 0 && <DecideAll view={view} count={first.rowCount} decisions={decisions} />}
+        <Refusal error={decisions.error} />
       </div>
-      {rows.length === 0 ? (
+      {shown.length === 0 ? (
         <EmptyState
           title={<Trans>No row matches the filters</Trans>}
           action={
-            <Button onPress={() => change({ kind: undefined, conflict: undefined })}>
+            <Button onPress={() => change(unfiltered)}>
               <Trans>Show all rows</Trans>
             </Button>
           }
@@ -121,7 +175,7 @@ function RowsOfTable({ promotion, table, view, change }: RowsOfTableProps) {
       ) : (
         <DiffRows
           label={t`Rows of ${table.name} that would change`}
-          rows={rows}
+          rows={shown.map((row) => ({ ...asChanged(row), ...decidable(row) }))}
           columns={target?.column_definitions ?? []}
           labelId={target?.lookup_display_column_id ?? null}
           total={first.rowCount}
@@ -134,18 +188,9 @@ function RowsOfTable({ promotion, table, view, change }: RowsOfTableProps) {
 
 const kindOf = { create: 'created', update: 'updated', delete: 'deleted' } as const;
 
-function asChanged(row: PromotedRow): ChangedRow {
-  const { id, kind, key, base, source, target, changed_columns, conflict } = row;
-  return {
-    id: `${kind} ${id}`,
-    kind: kindOf[kind],
-    key,
-    base,
-    proposed: source,
-    current: target as ChangedRow['current'],
-    changed_columns,
-    ...(conflict && { mark: <ConflictMark /> }),
-  };
+function asChanged({ kind, key, base, source, target, changed_columns }: PromotedRow) {
+  const current = target as ChangedRow['current'];
+  return { kind: kindOf[kind], key, base, proposed: source, current, changed_columns };
 }
 
 function ConflictMark() {

@@ -1,8 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useId } from 'react';
-import { Button } from '../../parts/button.tsx';
-import type { Verb } from '../decisions/decide-pages.ts';
-import styles from './operation.module.css';
+import { Button } from '../button.tsx';
+import styles from './in-place.module.css';
+import type { Verb } from './verb.ts';
 
 type ReasonFormProps = {
   verb: Verb;

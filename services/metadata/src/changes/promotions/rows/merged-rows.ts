@@ -3,14 +3,14 @@ import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/
 import type { MergeSummary__Output } from '@almanac/protos/generated/almanac/data/v1/MergeSummary.ts';
 import type { Problem } from '@almanac/service-kit/problems';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
-import type { MetadataContext } from '../../context.ts';
-import type { Transaction } from '../../transaction.ts';
-import type { RowRevisions } from '../reviewed-revisions.ts';
-import type { Violation } from '../table-diff.ts';
-import { type GivenResolution, openProblem, unmatchedProblem } from './comparison/conflict-resolutions.ts';
-import { isAboutRows, readRowConflict, rowResolution } from './comparison/row-conflicts.ts';
-import type { Conflict } from './comparison/table-merge.ts';
-import type { MergedRows } from './promotion-schema.ts';
+import type { MetadataContext } from '../../../context.ts';
+import type { Transaction } from '../../../transaction.ts';
+import type { RowRevisions } from '../../reviewed-revisions.ts';
+import type { Violation } from '../../table-diff.ts';
+import { type GivenResolution, openProblem, unmatchedProblem } from '../comparison/conflict-resolutions.ts';
+import { isAboutRows, keyTexts, readRowConflict, rowResolution } from '../comparison/row-conflicts.ts';
+import type { Conflict } from '../comparison/table-merge.ts';
+import type { Deciding, MergedRows } from './rows-schema.ts';
 
 /** How long a merge may take, and what is read before it. */
 export const mergeDeadlineMs = 5 * 60_000;
@@ -41,6 +41,8 @@ export type RowsOutcome = {
 
 type MergeRequest = {
   mergeId: string;
+  /** Rows that are rejected in it are left out. */
+  promotionId: number;
   pairs: RowPair[];
   resolutions: GivenResolution[];
   rehearsal: boolean;
@@ -52,7 +54,7 @@ type MergeRequest = {
 export async function mergeRows(
   ctx: MetadataContext,
   caller: RpcCaller,
-  { mergeId, pairs, resolutions, rehearsal, revisions }: MergeRequest,
+  { mergeId, promotionId, pairs, resolutions, rehearsal, revisions }: MergeRequest,
 ): Promise<RowsOutcome> {
   const given = resolutions.filter(isAboutRows);
   const { both, warnings } = await findDeployedPairs(ctx, caller, pairs);
@@ -65,6 +67,7 @@ export async function mergeRows(
       rehearsal,
       revisions: (revisions ?? []).map(([source_table_id, revision]) => ({ source_table_id, revision })),
       has_revisions: revisions !== undefined,
+      promotion_id: promotionId,
     },
     { deadlineMs: mergeDeadlineMs },
   );
@@ -90,14 +93,17 @@ export const rowRevisionsOf = (summaries: RowSummary[]): RowRevisions =>
     .map(({ source_table_id, revision }): RowRevisions[number] => [source_table_id, revision])
     .sort(([a], [b]) => a - b);
 
+/** Tables of a promotion. */
+type Promoted = { promotionId: number; pairs: RowPair[] };
+
 /** The revisions of the rows that would change now; `deadlineMs`: how long data may take. */
 export async function readRowRevisions(
   ctx: MetadataContext,
   caller: RpcCaller,
-  pairs: RowPair[],
+  promoted: Promoted,
   options?: { deadlineMs: number },
 ): Promise<RowRevisions> {
-  return rowRevisionsOf(await summarize(ctx, caller, pairs, options));
+  return rowRevisionsOf(await summarize(ctx, caller, promoted, options));
 }
 
 /** How many rows would change now or are in conflict, by the sources of tables with a merge. */
@@ -106,46 +112,96 @@ export async function countMergedRows(
   caller: RpcCaller,
   pairs: RowPair[],
 ): Promise<Map<number, number>> {
-  const summaries = await summarize(ctx, caller, pairs);
+  const summaries = await summarize(ctx, caller, { promotionId: noPromotion, pairs });
   return new Map(
     summaries.map(({ source_table_id: id, created, updated, deleted }) => [id, created + updated + deleted]),
   );
 }
 
+const noPromotion = 0;
+
 async function summarize(
   ctx: MetadataContext,
   caller: RpcCaller,
-  pairs: RowPair[],
+  { promotionId, pairs }: Promoted,
   { deadlineMs } = { deadlineMs: readDeadlineMs },
 ): Promise<RowSummary[]> {
   const { both } = await findDeployedPairs(ctx, caller, pairs);
   if (both.length === 0) return [];
-  return (await ctx.data.SummarizeMerge(caller, { pairs: both }, { deadlineMs })).summaries;
+  const request = { pairs: both, promotion_id: promotionId };
+  return (await ctx.data.SummarizeMerge(caller, request, { deadlineMs })).summaries;
 }
 
-/** Which rows of the tables: by kind, with a conflict or without. */
-export type RowWindow = {
-  kind?: string | undefined;
-  conflict?: boolean | undefined;
-  startRow: number;
-  endRow: number;
-  exactNumbers: boolean;
-};
+/** Which rows of the tables: by kind and decision, with a conflict or without. */
+type RowFilter = { kind?: string | undefined; conflict?: boolean | undefined; decision?: string | undefined };
+
+export type RowWindow = RowFilter & { startRow: number; endRow: number; exactNumbers: boolean };
+
+const filterRequest = ({ kind = '', conflict, decision = '' }: RowFilter) => ({
+  kind,
+  decision,
+  ...(conflict === undefined ? {} : { conflict }),
+});
 
 /** A window of the rows that would change, as the body of the answer. */
 export async function readRows(
   ctx: MetadataContext,
   caller: RpcCaller,
-  pairs: RowPair[],
-  { kind = '', startRow, endRow, exactNumbers, conflict }: RowWindow,
+  { promotionId, pairs }: Promoted,
+  { startRow, endRow, exactNumbers, ...filter }: RowWindow,
 ): Promise<Buffer> {
   const { both } = await findDeployedPairs(ctx, caller, pairs);
-  const window = { kind, start_row: startRow, end_row: endRow, exact_numbers: exactNumbers };
-  const request = { pairs: both, ...window, ...(conflict === undefined ? {} : { conflict }) };
+  const window = { start_row: startRow, end_row: endRow, exact_numbers: exactNumbers };
+  const request = { pairs: both, promotion_id: promotionId, ...filterRequest(filter), ...window };
+  return gather(ctx.data.ReadMergedRows(caller, request, { deadlineMs: readDeadlineMs }));
+}
+
+async function gather(chunks: AsyncIterable<{ chunk: Buffer | Uint8Array | string }>): Promise<Buffer> {
   const parts: Buffer[] = [];
-  for await (const { chunk } of ctx.data.ReadMergedRows(caller, request, { deadlineMs: readDeadlineMs }))
-    parts.push(chunk as Buffer);
+  for await (const { chunk } of chunks) parts.push(chunk as Buffer);
   return Buffer.concat(parts);
+}
+
+const decisionOf = { accept: 'accepted', reject: 'rejected', undecided: 'undecided' } as const;
+
+/** Has data decide rows that would change, all or none; how many. */
+export async function decideRows(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  { promotionId, pairs, decisions }: Promoted & { decisions: Deciding[] },
+): Promise<{ decided_count: number }> {
+  const { both } = await findDeployedPairs(ctx, caller, pairs);
+  const request = {
+    promotion_id: promotionId,
+    pairs: both,
+    decisions: decisions.map(({ rows = [], filter, decision, comment }) => ({
+      rows: rows.map(({ table_definition_id, key }) => ({ source_table_id: table_definition_id, key: keyTexts(key) })),
+      ...(filter && { filter: { source_table_id: filter.table_definition_id ?? 0, ...filterRequest(filter) } }),
+      decision: decisionOf[decision],
+      ...(comment ? { comment } : {}),
+    })),
+  };
+  const { decided_count } = await ctx.data.DecideMergedRows(caller, request, { deadlineMs: readDeadlineMs });
+  return { decided_count };
+}
+
+type DecisionWindow = {
+  promotionId: number;
+  sourceIds: number[];
+  decision: string | undefined;
+  startRow: number;
+  endRow: number;
+};
+
+/** A window of the decisions of a promotion, as the body of the answer. */
+export function readDecisions(
+  ctx: MetadataContext,
+  caller: RpcCaller,
+  { promotionId, sourceIds, decision = '', startRow, endRow }: DecisionWindow,
+): Promise<Buffer> {
+  const window = { start_row: startRow, end_row: endRow };
+  const request = { promotion_id: promotionId, source_table_ids: sourceIds, decision, ...window };
+  return gather(ctx.data.ListRowDecisions(caller, request));
 }
 
 function describeConflicts(
