@@ -82,11 +82,13 @@ it('rows of a promotion are decided one by one, with reasons that its page keeps
   await correct(copy, 'A', 'Bern');
   await correct(copy, 'B', 'Paris');
   await correct(copy, 'C', 'Roma');
+  await api.post('/table_data', { table_definition_id: copy, record: { code: 'X', name: 'Xanten' } });
   const body = { from_branch_id: branchId, to_branch_id: table.branchId, table_definition_ids: [copy] };
   const { id } = await api.post('/promotions', { ...body, include_data: true });
   await served.withPage(`/console/promotions/${id}`, async (page) => {
     const row = (name: RegExp) => page.getByRole('row', { name });
     await page.getByText('Would succeed').waitFor();
+    await row(/new.*X.*Xanten/).waitFor();
     await page.getByRole('button', { name: 'Accept B' }).click();
     await row(/B.*Pariss.*Paris/)
       .getByText('accepted')
@@ -117,7 +119,7 @@ it('rows of a promotion are decided one by one, with reasons that its page keeps
     await page.getByRole('heading', { name: '1 rejected row' }).waitFor();
     await page.getByText('Berlin is right').waitFor();
   });
-  expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Paris', 'Roma']);
+  expect(await namesOf(api, table.id)).toEqual(['Berlin', 'Paris', 'Roma', 'Xanten']);
 });
 
 it('a conflict is decided, and what was promoted is deployed', async () => {

@@ -137,11 +137,21 @@ describe('an identifier of another account', () => {
   describe('is refused because it is another account’s: one’s own gets another answer', () => {
     const batch = 'POST /table_data/batch';
     const undo = 'POST /table_data/undo';
+    // Other calls end the promotion.
+    const decisions = 'POST /promotions/{id}/decisions';
     const endings = /^DELETE|\/(remove|complete|upload_complete|delete_records|regenerate_secret)$/;
     // An undo deletes the row that its request created. Calls that end something come last, those
     // on inner resources before those on outer ones.
     const rank = ({ name, operation }: { name: string; operation: Operation }) =>
-      endings.test(name) ? 1 / operation.path.length : name === batch ? 1e-6 : name === undo ? 2e-6 : 0;
+      endings.test(name)
+        ? 1 / operation.path.length
+        : name === batch
+          ? 1e-6
+          : name === undo
+            ? 2e-6
+            : name === decisions
+              ? -1
+              : 0;
     const inOrder = [...withTries].sort((a, b) => rank(a) - rank(b));
 
     it.each(inOrder)('$name', async ({ operation, name, tries }) => {

@@ -158,7 +158,7 @@ export const operations: Record<string, Case[]> = {
   'GET /promotions/{id}/decisions': [
     {
       rule: 'seeDeployments',
-      note: 'It takes `view` on the tables of the source branch, or `approve` on the target branch, besides.',
+      note: 'Approvers of the target branch see all decisions; others those on tables whose rows they may view on both branches.',
     },
   ],
   'POST /promotions/{id}/decisions': [

@@ -1,4 +1,4 @@
-// Decides rows of a promotion before it is merged. A rejected row stays as the target branch has it.
+// Decides rows of a promotion before it is merged. A rejected row stays as the target has it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql } from '@almanac/service-kit/postgres/database';

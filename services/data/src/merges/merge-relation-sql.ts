@@ -5,8 +5,8 @@
 // States of a cell (`p_`) and of the row (`row_state`):
 //   t the target's stays   s the source's is taken   ? both changed it, undecided
 //   S, T decided for source or target
-// What becomes of the row (`op`): c created, u updated, d deleted, n nothing. A row that is rejected
-// stays as the target has it.
+// What becomes of the row (`op`): c created, u updated, d deleted, n nothing. A rejected row stays
+// as the target has it.
 
 import { findCast } from '../deployments/schema/casts.ts';
 import { rowsSql } from '../rows/as-of-sql.ts';

@@ -149,7 +149,7 @@ export class World {
       oauth_applications: () =>
         this.made('/oauth_applications', { oauth_application: { name: this.name('application') } }),
       change_requests: () => this.changeRequest(part),
-      promotions: () => (part === 'rows' ? this.promotionOfRows() : this.promotion()),
+      promotions: () => (part === 'rows' || part === 'decisions' ? this.promotionOfRows(part) : this.promotion()),
       table_data: () => this.row(part === 'restore_records'),
       table_definitions: () => this.draft(),
       user_group_assignments: () => this.assignment(),
@@ -349,9 +349,12 @@ export class World {
     return { from_branch_id, table_definition_ids: [copy] };
   }
 
-  private async promotionOfRows(): Promise<number> {
+  private async promotionOfRows(part: 'rows' | 'decisions'): Promise<number> {
     const changed = await this.changedBranch();
-    return this.made('/promotions', { ...changed, to_branch_id: this.ids.branch_id, include_data: true });
+    const id = await this.made('/promotions', { ...changed, to_branch_id: this.ids.branch_id, include_data: true });
+    const decisions = [{ filter: {}, decision: 'reject', comment: 'Not published yet.' }];
+    if (part === 'decisions') await this.api.post(`/promotions/${id}/decisions`, { decisions });
+    return id;
   }
 
   /** The body of a call on operations, with the one that was made last. */

@@ -84,7 +84,9 @@ export function DiffRows({ label, rows, columns, labelId, total, windows }: Diff
               </tr>
               {row.details && (
                 <tr>
-                  <td colSpan={1 + keys.length + changed.length}>{row.details}</td>
+                  <td colSpan={1 + keys.length + changed.length}>
+                    <div className={styles.details}>{row.details}</div>
+                  </td>
                 </tr>
               )}
             </Fragment>

@@ -61,7 +61,7 @@ export function decideSql(
   const counted = 'select count(*)::int as decided from wanted';
   if (decision === 'undecided')
     return (
-      `with wanted as materialized (${wanted}), gone as (delete from promotion_row_decision w using wanted` +
+      `with wanted as materialized (${wanted}), deleted as (delete from promotion_row_decision w using wanted` +
       ` where ${placeSql(decided, bind)} and w.key_digest = wanted.key_digest) ${counted}`
     );
   const values = [
@@ -106,7 +106,7 @@ type DecisionWindow = {
   limit: number;
 };
 
-/** One row: `answer`, the decisions of a window by table and key, and `matching`, how many match. */
+/** One row: `answer`, the decisions of a window by table and key; `matching`, how many match. */
 export function listDecisionsSql(window: DecisionWindow): Statement {
   const { bind, list } = new Values();
   const where = [

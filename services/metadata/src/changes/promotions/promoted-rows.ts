@@ -1,12 +1,12 @@
 // The rows that a promotion would change, with what the base and both branches have, and the
 // decisions on them.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
-import { ServiceError } from '@almanac/service-kit/errors';
+import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { readRowWindow } from '@almanac/service-kit/http/row-input';
 import type { MetadataContext } from '../../context.ts';
 import { requireStep } from '../change-kind.ts';
-import { actorOf, findVisiblePairs, requireVisibleRows } from './promotion-rights.ts';
-import { idsOf, promotions, requireVisiblePromotion } from './promotions.ts';
+import { actorOf, findVisiblePairs, splitByVisibleRows } from './promotion-rights.ts';
+import { promotions, requireVisiblePromotion } from './promotions.ts';
 import { decideRows, type RowWindow, readDecisions, readRows } from './rows/merged-rows.ts';
 import type { Deciding } from './rows/rows-schema.ts';
 
@@ -54,17 +54,24 @@ export async function decidePromotedRows(
 ): Promise<{ decided_count: number }> {
   const { stored, comparison } = await requireVisiblePromotion(ctx, call, id);
   requireStep(promotions, stored, 'promote', await actorOf(ctx, call, stored));
-  const visible = await findVisiblePairs(ctx, call, stored, comparison?.pairs ?? []);
+  const pairs = await findVisiblePairs(ctx, call, stored, comparison?.pairs ?? []);
   const decisions = readDecided();
+  const known = new Set<number | undefined>([undefined, ...pairs.map(({ sourceId }) => sourceId)]);
+  for (const { rows = [], filter } of decisions)
+    for (const { table_definition_id } of [...rows, filter ?? {}])
+      if (!known.has(table_definition_id)) throw notFound('Table definition');
   if (!stored.include_data)
     throw new ServiceError('wrong_state', {
       code: 'wrong_state',
       message: 'Promotion takes no rows along; there are none to decide.',
     });
-  return decideRows(ctx, call, { promotionId: id, pairs: visible, decisions });
+  return decideRows(ctx, call, { promotionId: id, pairs, decisions });
 }
 
-/** A window of the decisions on the rows of a promotion, as the body of the answer. */
+/**
+ * A window of the decisions on rows that the caller may view on both branches, as the body of the
+ * answer.
+ */
 export async function listDecisions(
   ctx: MetadataContext,
   call: CallContext,
@@ -73,6 +80,13 @@ export async function listDecisions(
 ): Promise<Buffer> {
   const window = readRowWindow(request);
   const { stored } = await requireVisiblePromotion(ctx, call, id);
-  await requireVisibleRows(ctx, call, stored);
-  return readDecisions(ctx, call, { promotionId: id, sourceIds: idsOf(stored), decision, ...window });
+  const tables = stored.tables.map(({ table_definition_id, target_definition_id, domain_id }) => ({
+    ...{ sourceId: table_definition_id, targetId: target_definition_id },
+    source: { domain_id },
+  }));
+  const { seen } = await splitByVisibleRows(ctx, call, stored, tables);
+  return readDecisions(ctx, call, {
+    ...{ promotionId: id, sourceIds: seen.map(({ sourceId }) => sourceId) },
+    ...{ decision, ...window },
+  });
 }

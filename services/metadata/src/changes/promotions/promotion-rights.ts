@@ -106,6 +106,12 @@ export async function requireVisibleRows(
   }
 }
 
+/** A table on both branches, by what its rows are seen by. */
+type RowPlaces = Pick<TablePair, 'sourceId' | 'targetId'> & {
+  source?: { domain_id: number } | undefined;
+  target?: { domain_id: number } | undefined;
+};
+
 /**
  * The tables whose rows on both branches the caller sees, or 403 when there are none.
  */
@@ -124,12 +130,12 @@ export async function findVisiblePairs(
  * `seen`: the tables whose rows on both branches the caller sees: every one with `approve` on the
  * target branch, else those whose rows they may view on both. `refuse` tells why others are not.
  */
-export async function splitByVisibleRows(
+export async function splitByVisibleRows<Pair extends RowPlaces>(
   ctx: MetadataContext,
   call: CallContext,
   { from_branch_id, to_branch_id }: Branches,
-  pairs: TablePair[],
-): Promise<{ seen: TablePair[]; refuse?: () => ServiceError }> {
+  pairs: Pair[],
+): Promise<{ seen: Pair[]; refuse?: () => ServiceError }> {
   const held = await findHeld(ctx, call);
   if (!held || allows(held, 'approve', { branchId: to_branch_id })) return { seen: pairs };
   // Rows are in the domain of the deployed table: a draft may have moved since.
@@ -141,7 +147,7 @@ export async function splitByVisibleRows(
     select: { id: true, domain_id: true },
   });
   const domains = new Map(deployed.map(({ id, domain_id }) => [id, domain_id]));
-  const placesOfRows = ({ sourceId, targetId, source, target }: TablePair): Where[] => {
+  const placesOfRows = ({ sourceId, targetId, source, target }: RowPlaces): Where[] => {
     const domainId = domains.get(sourceId) ?? (source ?? target)?.domain_id;
     const onTarget = domains.get(targetId ?? 0) ?? (target ?? source)?.domain_id;
     return [

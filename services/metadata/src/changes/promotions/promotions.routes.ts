@@ -137,11 +137,7 @@ const rowsOf = (ctx: MetadataContext): Route[] => [
       'For those who may promote it, until it has ended (422). The decisions are made in their order, all or none; 404 names a row that it would not change. ' +
       '`promote` merges every row that is not rejected. A rejected row stays as the target branch has it, and its conflicts need no resolution. It keeps its values on the source branch, ' +
       'and is proposed again, as a conflict, once it changes there. `revision` changes with the rows that are rejected.',
-    example: {
-      decisions: [
-        { rows: [{ table_definition_id: 12, key: { code: 'B' } }], decision: 'reject', comment: 'Not published yet.' },
-      ],
-    },
+    example: { decisions: [{ filter: { kind: 'update' }, decision: 'reject', comment: 'Not published yet.' }] },
     extension: true,
     params,
     body: decidingBody,
@@ -155,7 +151,7 @@ const rowsOf = (ctx: MetadataContext): Route[] => [
     operationId: 'listRowDecisions',
     summary: 'List the decisions on the rows of a promotion',
     description:
-      'By table and key, also after it has ended. For approvers of the target branch, and for others who may view all of its tables on the source branch.',
+      'By table and key, also after it has ended. Approvers of the target branch see all; others those on tables whose rows they may view on both branches.',
     extension: true,
     params,
     query: rowDecisionsQuery,

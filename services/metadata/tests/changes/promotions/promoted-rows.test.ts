@@ -206,20 +206,38 @@ describe('decisions on rows', () => {
     expect(data().rowDecisions).toEqual([]);
   });
 
-  it('can be read after it has ended, by approvers and those who may view its rows', async () => {
+  it('on tables that are not promoted are 404', async () => {
+    const [, other] = await givenPair('Cities');
     const { id } = await propose();
+    for (const table_definition_id of [other.id, main.id, 999_999]) {
+      const rows = [{ table_definition_id, key: { code: 'A' } }];
+      expect((await decide(work.admin, id, reject, { rows, decision: 'reject' })).status).toBe(404);
+      expect((await decide(work.admin, id, { ...reject, filter: { table_definition_id } })).status).toBe(404);
+    }
+    expect(data().rowDecisions).toEqual([]);
+  });
+
+  it('can be read after it has ended, as far as one may view its rows', async () => {
+    const [, other] = await givenPair('Cities');
+    const { id } = await propose([feature.id, other.id]);
     await work.act(work.admin, id, 'cancel');
-    const read = async (user: User, query = '') =>
-      (await user.send('GET', `/promotions/${id}/decisions${query}`)).status;
-    expect(await read(work.approver, '?decision=rejected&startRow=2&endRow=5')).toBe(200);
+    const read = (user: User, query = '') => user.send('GET', `/promotions/${id}/decisions${query}`);
+    expect((await read(work.approver, '?decision=rejected&startRow=2&endRow=5')).status).toBe(200);
+    const tables = [feature.id, other.id];
     expect(data().decisionWindows).toEqual([
-      { promotion_id: id, source_table_ids: [feature.id], decision: 'rejected', start_row: 2, end_row: 5 },
+      { promotion_id: id, source_table_ids: tables, decision: 'rejected', start_row: 2, end_row: 5 },
     ]);
     const { mainId, id: accountId } = work.account;
-    expect(await read(givenUser(metadata, accountId, [['view', 'account', accountId]]))).toBe(200);
-    expect(await read(givenUser(metadata, accountId, [['view', 'branch', mainId]]))).toBe(403);
+    const onMain: [string, string, number] = ['view', 'branch', mainId];
+    const seenBy = async (...permissions: [string, string, number][]) => {
+      expect((await read(givenUser(metadata, accountId, permissions))).status).toBe(200);
+      return data().decisionWindows.at(-1)?.source_table_ids;
+    };
+    expect(await seenBy(['view', 'account', accountId])).toEqual(tables);
+    expect(await seenBy(onMain, ['view', 'table_definition', other.id])).toEqual([other.id]);
+    expect(await seenBy(onMain)).toEqual([]);
     for (const query of ['?decision=undecided', '?startRow=3&endRow=2', '?endRow=1001'])
-      expect(await read(work.admin, query)).toBe(400);
+      expect((await read(work.admin, query)).status).toBe(400);
   });
 });
 

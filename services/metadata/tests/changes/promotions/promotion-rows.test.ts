@@ -86,6 +86,7 @@ describe('a promotion with rows', () => {
         rehearsal: false,
         revisions: [],
         has_revisions: false,
+        promotion_id: id,
       },
     ]);
     expect(await work.columns(main.id)).toHaveProperty('capital');

@@ -188,9 +188,11 @@ function RowsOfTable({ promotion, table, view, change, onRevision }: RowsOfTable
 
 const kindOf = { create: 'created', update: 'updated', delete: 'deleted' } as const;
 
+// The sides of a promoted row are without its key.
 function asChanged({ kind, key, base, source, target, changed_columns }: PromotedRow) {
-  const current = target as ChangedRow['current'];
-  return { kind: kindOf[kind], key, base, proposed: source, current, changed_columns };
+  const whole = (side: PromotedRow['base']) => side && { ...key, ...side };
+  const current = whole(target) as ChangedRow['current'];
+  return { kind: kindOf[kind], key, base: whole(base), proposed: whole(source), current, changed_columns };
 }
 
 function ConflictMark() {
