@@ -1,12 +1,6 @@
 // Fakes of identity and data: real gRPC servers with the behaviour that the protos promise, in
 // memory.
 import type { ApplyDeploymentRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ApplyDeploymentRequest.ts';
-import type { DecideMergedRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/DecideMergedRowsRequest.ts';
-import type { ListRowDecisionsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ListRowDecisionsRequest.ts';
-import type { MergePair__Output } from '@almanac/protos/generated/almanac/data/v1/MergePair.ts';
-import type { MergeRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsRequest.ts';
-import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
-import type { ReadMergedRowsRequest__Output } from '@almanac/protos/generated/almanac/data/v1/ReadMergedRowsRequest.ts';
 import type { TableDiff } from '@almanac/protos/generated/almanac/data/v1/TableDiff.ts';
 import type { TableStatistics } from '@almanac/protos/generated/almanac/data/v1/TableStatistics.ts';
 import type { WantedTable__Output } from '@almanac/protos/generated/almanac/data/v1/WantedTable.ts';
@@ -18,6 +12,7 @@ import { loadServiceDefinition, type RpcHandlers, type RpcServiceName } from '@a
 import { createRpcServer, type RpcServer } from '@almanac/service-kit/rpc/server';
 import type { TestKeys } from '@almanac/testkit/calls/keys';
 import { FakeChangeRequests } from './fake-change-requests.ts';
+import { type FakeMerges, mergeHandlers, noMerges } from './fake-merges.ts';
 
 type Permission = { action: string; resource_type: string; resource_id: number };
 type Group = { id: number; name: string; resource_type: string; resource_id: number; members: number[] };
@@ -50,7 +45,7 @@ const rowPolicyOf = ({
  * The state of data. `before` runs inside a call and may throw or wait, `after` runs when the call
  * has had its effect.
  */
-export type FakeData = {
+export type FakeData = FakeMerges & {
   deployed: Map<number, Deployed>;
   /** Removed tables, which can be restored. */
   retired: Map<number, Deployed>;
@@ -59,18 +54,6 @@ export type FakeData = {
   /** An earlier release, which plans tables to be removed as tables without columns. */
   isOld: boolean;
   applications: string[];
-  /** The requested merges of rows, rehearsals too. */
-  merges: MergeRowsRequest__Output[];
-  /** The result of the next merges of rows; by default they merge one row of each table. */
-  merging: Partial<MergeRowsResult__Output> | undefined;
-  merged: Map<string, MergeRowsResult__Output>;
-  /** What names the rows that merging a source would change; by default its id. */
-  rowRevisions: Map<number, string>;
-  /** The requested windows of such rows. */
-  windows: ReadMergedRowsRequest__Output[];
-  /** The decisions on rows that were sent, and the windows of them that were asked for. */
-  rowDecisions: DecideMergedRowsRequest__Output[];
-  decisionWindows: ListRowDecisionsRequest__Output[];
   droppedBranches: number[];
   changeRequests: FakeChangeRequests;
   /** By table, of those whose rows every caller may view. */
@@ -105,13 +88,7 @@ export async function startNeighbours(keys: TestKeys): Promise<Neighbours> {
     blockers: new Map(),
     isOld: false,
     applications: [],
-    merges: [],
-    merging: undefined,
-    merged: new Map(),
-    rowRevisions: new Map(),
-    windows: [],
-    rowDecisions: [],
-    decisionWindows: [],
+    ...noMerges(),
     droppedBranches: [],
     changeRequests: new FakeChangeRequests(),
     statistics: new Map(),
@@ -267,39 +244,7 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       const diffs = state.applied.get(`${call.accountId}/${deployment_id}`);
       return { applied: diffs !== undefined, plan: { diffs: diffs ?? [] } };
     },
-    MergeRows: async (call, request) => {
-      const id = `${call.accountId}/${request.merge_id}`;
-      state.merges.push(request);
-      await state.before.MergeRows?.();
-      const result = state.merged.get(id) ?? mergeResult(state, request);
-      if (result.status === 'merged') state.merged.set(id, result);
-      await state.after.MergeRows?.();
-      return result;
-    },
-    SummarizeMerge: async (_call, { pairs }) => {
-      await state.before.SummarizeMerge?.();
-      return { summaries: summariesOf(state, pairs) };
-    },
-    ReadMergedRows: async function* (_call, request) {
-      state.windows.push(request);
-      const rows = request.pairs.map(({ source_table_id, target_table_id }) => ({
-        ...{ id: source_table_id, table_definition_id: source_table_id, target_table_definition_id: target_table_id },
-        ...{ kind: 'update', key: { code: 'A' }, changed_columns: ['name'], conflict: null },
-        ...{ base: { name: 'n' }, source: { name: 'm' }, target: { name: 'n' } },
-        ...{ decision: 'undecided', comment: null, decided_by: null, decided_at: null },
-      }));
-      const decisions = { undecided: rows.length, accepted: 0, rejected: 0 };
-      const counts = { kinds: { create: 0, update: rows.length, delete: 0 }, with_conflict: 0, decisions };
-      yield { chunk: Buffer.from(JSON.stringify({ rows, rowCount: rows.length, counts })) };
-    },
-    DecideMergedRows: async (_call, request) => {
-      state.rowDecisions.push(request);
-      return { decided_count: request.decisions.length };
-    },
-    ListRowDecisions: async function* (_call, request) {
-      state.decisionWindows.push(request);
-      yield { chunk: Buffer.from(JSON.stringify({ rows: [], rowCount: 0 })) };
-    },
+    ...mergeHandlers(state),
     DropTable: async (call, { table_definition_id }) => {
       await state.before.DropTable?.();
       const others = [...state.deployed.values()].filter((table) => table.table_definition_id !== table_definition_id);
@@ -355,46 +300,6 @@ function dataHandlers(state: FakeData): Partial<RpcHandlers<'data'>> {
       for (const { table_definition_id } of tables) state.deployed.delete(table_definition_id);
       return { dropped: tables.length };
     },
-  };
-}
-
-const revisionOfRows = (state: FakeData, sourceId: number) => state.rowRevisions.get(sourceId) ?? `rows-${sourceId}`;
-
-const summariesOf = (state: FakeData, pairs: MergePair__Output[]) =>
-  pairs.map((pair) => ({
-    ...pair,
-    created: 1,
-    updated: 2,
-    deleted: 3,
-    conflicts: 4,
-    revision: revisionOfRows(state, pair.source_table_id),
-  }));
-
-function mergeResult(
-  state: FakeData,
-  { pairs, rehearsal, revisions, has_revisions }: MergeRowsRequest__Output,
-): MergeRowsResult__Output {
-  const key = (id: number) => state.deployed.get(id)?.key ?? '';
-  const seen = new Map(revisions.map(({ source_table_id, revision }) => [source_table_id, revision]));
-  const changed = has_revisions
-    ? pairs.filter(({ source_table_id }) => seen.get(source_table_id) !== revisionOfRows(state, source_table_id))
-    : [];
-  const isRefused = changed.length > 0;
-  return {
-    status: isRefused ? 'refused' : rehearsal ? 'rehearsed' : 'merged',
-    conflicts: [],
-    conflict_count: 0,
-    undecided_count: 0,
-    unmatched_resolutions: [],
-    violations: [],
-    warnings: [],
-    summaries: rehearsal ? summariesOf(state, pairs) : [],
-    changed_tables: changed.map(({ source_table_id }) => source_table_id),
-    tables: (isRefused ? [] : pairs).map((pair) => ({
-      ...{ ...pair, table: key(pair.target_table_id) },
-      ...{ created: 1, updated: 0, deleted: 0 },
-    })),
-    ...(isRefused ? {} : state.merging),
   };
 }
 

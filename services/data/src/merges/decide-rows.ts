@@ -20,6 +20,7 @@ import {
   type Query,
   readFilter,
   readWindow,
+  readWord,
   withPlans,
 } from './read-merge.ts';
 
@@ -45,7 +46,11 @@ export async function decideMergedRows(
   { promotion_id, pairs, decisions }: Decisions,
   signal: AbortSignal,
 ): Promise<{ decided_count: number }> {
-  const wanted = decisions.map((each) => ({ ...each, decision: readDecision(each.decision), where: whereOf(each) }));
+  const wanted = decisions.map(({ decision, ...each }) => ({
+    ...each,
+    decision: readWord(rowDecisions, decision) ?? 'undecided',
+    where: whereOf(each),
+  }));
   const decide = async (plans: MergePlan[], query: Query) => {
     let count = 0;
     for (const { rows, decision, comment, where } of wanted) {
@@ -68,21 +73,10 @@ export async function decideMergedRows(
   return withPlans(parts, call, { pairs, promotion_id }, signal, decide, 'decide');
 }
 
-function readDecision(text: string): RowDecision {
-  const decision = rowDecisions.find((each) => each === text);
-  if (decision) return decision;
-  throw new ServiceError('bad_request', {
-    code: 'not_in_list',
-    message: `decision must be one of ${rowDecisions.join(', ')}.`,
-    field: 'decision',
-    params: { allowed: [...rowDecisions] },
-  });
-}
-
 /** Rows of a table by the texts of their keys, or those that match. */
 type Some = { keys?: string[][]; filter: MergedFilter };
 
-function whereOf({ rows, filter }: Decision): (plan: MergePlan) => Some | undefined {
+function whereOf({ rows, filter }: Pick<Decision, 'rows' | 'filter'>): (plan: MergePlan) => Some | undefined {
   if (filter) {
     const { source_table_id: id, ...words } = filter;
     const some = { filter: readFilter(words) };
@@ -110,10 +104,8 @@ function decideStatement(
 ): Statement {
   const { bind, list } = new Values();
   const texts = keyTextsSql(plan);
-  // Keys may have different numbers of columns in different tables, but not in one.
-  const named = keys
-    ? ` and ${texts} in (select array(select jsonb_array_elements_text(k)) from jsonb_array_elements(${bind(JSON.stringify(keys), 'jsonb')}) k)`
-    : '';
+  const given = keys && bind(JSON.stringify(keys.map((key) => ({ key }))), 'jsonb');
+  const named = given ? ` and ${texts} in (select r.key from jsonb_to_recordset(${given}) as r (key text[]))` : '';
   const table = exactForm(plan.target);
   const key = plan.key.map((column) => ({
     name: column.name,
@@ -126,9 +118,11 @@ function decideStatement(
   return { text: decideSql(decidedIn(plan, promotionId), rows, verdict, bind), values: list, customPlan: true };
 }
 
+const shownCharacters = 200;
+
 function unknownRows(rows: RowKey[]): ServiceError {
   const [first] = rows;
-  const shown = JSON.stringify(first?.key);
+  const shown = JSON.stringify(first?.key).slice(0, shownCharacters);
   return new ServiceError('not_found', {
     code: 'not_found',
     message:
@@ -152,7 +146,7 @@ export async function listRowDecisions(
   { accountId }: CallContext,
   { promotion_id: promotionId, source_table_ids: tableIds, decision, ...window }: DecisionsRequest,
 ): Promise<Buffer[]> {
-  const wanted = { accountId, promotionId, tableIds, decision: decision === '' ? undefined : readDecision(decision) };
+  const wanted = { accountId, promotionId, tableIds, decision: readWord(rowDecisions, decision) };
   const { text, values } = listDecisionsSql({ ...wanted, ...readWindow(window) });
   const { rows } = await pgSql(pools.rows)(text, values);
   return answerChunks(`{"rows":[${rows[0]?.answer}],"rowCount":${rows[0]?.matching}}`);

@@ -97,7 +97,8 @@ export function readFilter({ kind, conflict, decision }: MergedRowFilter): Merge
   return { kind: readWord(mergeKinds, kind), conflict, decision: readWord(rowDecisions, decision) };
 }
 
-function readWord<T extends string>(words: readonly T[], text: string): T | undefined {
+/** One of the words; undefined for an empty text. 400 for any other. */
+export function readWord<T extends string>(words: readonly T[], text: string): T | undefined {
   const word = words.find((each) => each === text);
   if (word === undefined && text !== '')
     throw new ServiceError('bad_request', {

@@ -10,7 +10,7 @@ import { type ChangeKind, operationOf } from './change-kinds.ts';
 import { useChangeWords } from './change-words.ts';
 import { diffCell, diffColumns, type Shown } from './diff-columns.ts';
 import styles from './diff-rows.module.css';
-import { More } from './more.tsx';
+import { More, type NextWindow } from './more.tsx';
 
 /**
  * What changed in a row. `mark` says more below its kind, such as that it has a conflict; `details`
@@ -31,7 +31,7 @@ type DiffRowsProps = {
   labelId: number | null;
   /** How many there are, of which these are the first windows. */
   total: number;
-  windows: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+  windows: NextWindow;
 };
 
 export function DiffRows({ label, rows, columns, labelId, total, windows }: DiffRowsProps) {
@@ -93,14 +93,7 @@ export function DiffRows({ label, rows, columns, labelId, total, windows }: Diff
           ))}
         </tbody>
       </table>
-      {windows.hasNextPage && (
-        <More
-          shown={rows.length}
-          total={total}
-          isPending={windows.isFetchingNextPage}
-          onMore={() => void windows.fetchNextPage()}
-        />
-      )}
+      <More shown={rows.length} total={total} windows={windows} />
     </section>
   );
 }

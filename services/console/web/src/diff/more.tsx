@@ -3,12 +3,22 @@ import { useEffect, useEffectEvent, useRef } from 'react';
 import { Button } from '../parts/button.tsx';
 import styles from './diff.module.css';
 
-type MoreProps = { shown: number; total: number; isPending: boolean; onMore: () => void };
+/** What a query of windows says of the one that comes next. */
+export type NextWindow = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+
+type MoreProps = { shown: number; total: number; windows: NextWindow };
 
 const nearPixels = 600;
 
-/** Loads the next window when one scrolls near it, or presses it. */
-export function More({ shown, total, isPending, onMore }: MoreProps) {
+/** Loads the next window when one scrolls near it, or presses it; nothing when all are shown. */
+export function More({ windows, ...counts }: MoreProps) {
+  if (!windows.hasNextPage) return null;
+  return <Next {...counts} isPending={windows.isFetchingNextPage} onMore={() => void windows.fetchNextPage()} />;
+}
+
+type NextProps = Omit<MoreProps, 'windows'> & { isPending: boolean; onMore: () => void };
+
+function Next({ shown, total, isPending, onMore }: NextProps) {
   const place = useRef<HTMLDivElement>(null);
   const onNear = useEffectEvent(() => {
     if (!isPending) onMore();

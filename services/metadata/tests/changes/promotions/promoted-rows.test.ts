@@ -2,6 +2,7 @@
 // them.
 import { ServiceError } from '@almanac/service-kit/errors';
 import { mergeRows } from '../../../src/changes/promotions/rows/merged-rows.ts';
+import { noMerges } from '../../fake-merges.ts';
 import { type Answer, givenUser, keyColumn, type Metadata, startMetadata } from '../../given.ts';
 import { givenWork, type User, type Work } from '../../promotion-given.ts';
 
@@ -19,15 +20,7 @@ beforeEach(async () => {
   [main, feature] = await givenPair('Countries');
 });
 afterEach(() => {
-  Object.assign(data(), {
-    before: {},
-    after: {},
-    merging: undefined,
-    merges: [],
-    windows: [],
-    rowDecisions: [],
-    decisionWindows: [],
-  });
+  Object.assign(data(), { before: {}, after: {}, ...noMerges() });
 });
 
 const data = () => metadata.neighbours.data;

@@ -66,14 +66,7 @@ export function OperationList(props: OperationListProps) {
     );
   };
   const left = rowCount - operations.filter((operation) => !isFound(operation, filter)).length;
-  const end = windows.hasNextPage && (
-    <More
-      shown={operations.length}
-      total={rowCount}
-      isPending={windows.isFetchingNextPage}
-      onMore={() => void windows.fetchNextPage()}
-    />
-  );
+  const end = <More shown={operations.length} total={rowCount} windows={windows} />;
   return (
     <>
       {selection.count === 0 ? (

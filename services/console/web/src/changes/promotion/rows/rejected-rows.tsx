@@ -41,14 +41,7 @@ export function RejectedRows({ promotion: { id, table_definitions: tables } }: {
           </li>
         ))}
       </ul>
-      {windows.hasNextPage && (
-        <More
-          shown={rows.length}
-          total={total}
-          isPending={windows.isFetchingNextPage}
-          onMore={() => void windows.fetchNextPage()}
-        />
-      )}
+      <More shown={rows.length} total={total} windows={windows} />
     </section>
   );
 }
