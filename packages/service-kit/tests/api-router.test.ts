@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { eventually } from '@almanac/testkit/eventually';
@@ -15,6 +16,8 @@ const key = { id: z.string() };
 const named = (method: Method, path: string, params?: z.ZodRawShape) =>
   route({ ...base, method, path, params, handle: async ({ params: given }) => ({ route: path, params: given }) });
 
+const asked = Promise.withResolvers<void>();
+
 // The fixed word is declared after the parameter in its place.
 const routes = [
   named('GET', '/things/{id}', key),
@@ -27,6 +30,17 @@ const routes = [
     method: 'GET',
     path: '/faults',
     handle: () => Promise.reject(Object.assign(new Error('of a neighbour'), { status: 404 })),
+  }),
+  // It answers as a stream, and finds that the client has left.
+  route({
+    ...base,
+    method: 'GET',
+    path: '/streams',
+    produces: 'text/event-stream',
+    handle: async ({ response }) => {
+      asked.resolve();
+      await once(response, 'close');
+    },
   }),
 ];
 
@@ -141,6 +155,16 @@ describe('the routes of a service', () => {
   it('take no status from an unknown error', async () => {
     expect(await ask('GET', '/api/v1/faults')).toMatchObject({ status: 500, body: { error: 'Internal server error' } });
     expect(logged.some((line) => line.includes('of a neighbour') && line.includes('request-0001'))).toBe(true);
+  });
+
+  it('answer nothing to a client that has left', async () => {
+    const headers = { 'x-almanac-context': context };
+    const client = request({ host: '127.0.0.1', port, path: '/api/v1/streams', headers });
+    client.on('error', () => {}).end();
+    await asked.promise;
+    client.destroy();
+    await eventually(() => expect(logged.join()).toContain('"path":"/api/v1/streams"'));
+    expect(logged.filter((line) => line.includes('TypeError'))).toEqual([]);
   });
 
   it('are named in metrics by their pattern, and in the log by the path', async () => {

@@ -133,7 +133,8 @@ async function answer(route: Route & Prepared, request: Request, res: Answering,
     await recordRefusal(call, { method: route.method, path: path.slice(apiPrefix.length, 512) }, error, options);
     throw error;
   }
-  if (res.headersSent) return;
+  // Answered already, or by a client that has left there is nothing to answer.
+  if (res.headersSent || res.destroyed) return;
   const status = route.status ?? 200;
   if (status === 204) res.writeHead(204).end();
   else if (result instanceof JsonText) sendText(res, result.status ?? status, result.text);

@@ -25,10 +25,11 @@ const matchesQuery = (tableId: number, { q, filters }: Narrowing) =>
     },
     // A count of before would be refused.
     gcTime: 0,
-    staleTime: 0,
+    // Nor is it read again for an event: an act whose answer was lost is repeated as it was.
+    staleTime: 'static',
   });
 
 /** The matches of now; read again when the query is refetched, never by the way. */
 export function useMatches({ table_definition_id }: Table, narrowing: Narrowing) {
-  return useQuery({ ...matchesQuery(table_definition_id, narrowing), refetchOnWindowFocus: false });
+  return useQuery(matchesQuery(table_definition_id, narrowing));
 }
