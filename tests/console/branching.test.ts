@@ -1,6 +1,6 @@
 // The console in a real browser: a branch is made, compared and promoted.
 import { eventually } from '@almanac/testkit/eventually';
-import { givenColleague } from '@almanac/testkit/system/builders';
+import { givenBranchCopy, givenColleague } from '@almanac/testkit/system/builders';
 import { cellOf, givenCities, namesOf, typeInto } from './gestures.ts';
 import { api, overConsole, served } from './served-console.ts';
 
@@ -54,7 +54,7 @@ it('a row is corrected on a branch, compared and promoted, and an approver lets 
 
 it('an approver sends a promotion back with a comment, and nothing changes', async () => {
   const table = await givenCities(api);
-  const { id: branchId, copy } = await givenBranch(table.id);
+  const { branchId, id: copy } = await givenBranchCopy(api, table.id);
   await correct(copy, 'C', 'Roma');
   const developer = await givenColleague(served.account, 'Developers');
   const { id } = await developer.api.post('/promotions', {
@@ -78,7 +78,7 @@ it('an approver sends a promotion back with a comment, and nothing changes', asy
 
 it('rows of a promotion are decided one by one, with reasons that its page keeps', async () => {
   const table = await givenCities(api);
-  const { id: branchId, copy } = await givenBranch(table.id);
+  const { branchId, id: copy } = await givenBranchCopy(api, table.id);
   await correct(copy, 'A', 'Bern');
   await correct(copy, 'B', 'Paris');
   await correct(copy, 'C', 'Roma');
@@ -124,7 +124,7 @@ it('rows of a promotion are decided one by one, with reasons that its page keeps
 
 it('a conflict is decided, and what was promoted is deployed', async () => {
   const table = await givenCities(api);
-  const { id: branchId, copy } = await givenBranch(table.id);
+  const { branchId, id: copy } = await givenBranchCopy(api, table.id);
   await correct(copy, 'B', 'Paris');
   await correct(table.id, 'B', 'Parigi');
   const column_definition = { name: 'river', data_type: 'string', length: 20 };
@@ -151,14 +151,6 @@ it('a conflict is decided, and what was promoted is deployed', async () => {
   const { data } = await api.get(`/table_data?table_definition_id=${table.id}&per_page=1`);
   expect(data[0]).toHaveProperty('river', null);
 });
-
-/** A branch with a copy of the table and of its rows. */
-async function givenBranch(tableId: number): Promise<{ id: number; copy: number }> {
-  const branch = { name: `branch ${crypto.randomUUID().slice(0, 8)}` };
-  const copy = { table_definition_ids: [tableId], include_data: true, deploy: true };
-  const made = await api.post('/branches', { branch, copy });
-  return { id: made.id, copy: made.copied.table_definitions[0].id };
-}
 
 /** Gives the city of this code another name, by API. */
 async function correct(tableId: number, code: string, name: string): Promise<void> {

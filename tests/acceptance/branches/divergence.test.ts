@@ -1,7 +1,7 @@
 // How far a branch is ahead of its parent and behind it, by the public API alone: rows that both
 // changed, and what a promotion leaves of it.
 import type { Api } from '@almanac/api-client/api';
-import { deployTable, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { givenAccount, givenBranchCopy, givenDeployedTable } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 type Row = { svc_sk: number; code: string; name: string };
@@ -11,13 +11,8 @@ it('a branch is ahead by the rows changed on it, behind by those of its parent, 
   const table = await givenDeployedTable(user);
   for (const code of ['A', 'B', 'C'])
     await user.post('/table_data', { table_definition_id: table.id, record: { code, name: 'n' } });
-  const branch = await user.post<Made>('/branches', { branch: { name: `Work ${unique()}` } });
-  const copy = await user.post<Made>(`/table_definitions/${table.id}/clone`, {
-    target_branch_id: branch.id,
-    include_data: true,
-  });
-  await deployTable(user, { id: copy.id, branchId: branch.id });
-  const divergence = () => user.get(`/branches/${branch.id}/divergence`);
+  const copy = await givenBranchCopy(user, table.id);
+  const divergence = () => user.get(`/branches/${copy.branchId}/divergence`);
   const none = { tables: 0, rows: 0 };
   expect(await divergence()).toMatchObject({ ahead: none, behind: none });
 
@@ -32,7 +27,7 @@ it('a branch is ahead by the rows changed on it, behind by those of its parent, 
   expect(await divergence()).toMatchObject({ ahead: { tables: 1, rows: 2 }, behind: { tables: 1, rows: 1 } });
 
   const promotion = await user.post<Made>('/promotions', {
-    from_branch_id: branch.id,
+    from_branch_id: copy.branchId,
     to_branch_id: table.branchId,
     table_definition_ids: [copy.id],
     include_data: true,

@@ -1,7 +1,7 @@
 // Rows of a promotion, decided one by one, by the public API alone: the approver rejects one with a
 // reason, the rest is merged, and the reason can be read afterwards.
 import type { Api } from '@almanac/api-client/api';
-import { deployTable, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { givenAccount, givenBranchCopy, givenDeployedTable } from '@almanac/testkit/system/builders';
 
 type Made = { id: number; revision: string };
 type Row = { code: string; name: string };
@@ -12,17 +12,12 @@ it('a rejected row stays as it is on the target branch, and its reason is kept',
   const write = (table_definition_id: number, code: string, name: string) =>
     user.send('PUT', '/table_data/by_key', { table_definition_id, record: { code, name } });
   await write(table.id, 'A', 'n');
-  const branch = await user.post<Made>('/branches', { branch: { name: `Work ${unique()}` } });
-  const copy = await user.post<Made>(`/table_definitions/${table.id}/clone`, {
-    target_branch_id: branch.id,
-    include_data: true,
-  });
-  await deployTable(user, { id: copy.id, branchId: branch.id });
+  const copy = await givenBranchCopy(user, table.id);
   await write(copy.id, 'A', 'renamed');
   await write(copy.id, 'B', 'new');
 
   const promotion = await user.post<Made>('/promotions', {
-    ...{ from_branch_id: branch.id, to_branch_id: table.branchId },
+    ...{ from_branch_id: copy.branchId, to_branch_id: table.branchId },
     ...{ table_definition_ids: [copy.id], include_data: true },
   });
   const { revision } = await user.get<Made>(`/promotions/${promotion.id}`);

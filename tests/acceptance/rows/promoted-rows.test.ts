@@ -1,6 +1,6 @@
 // The rows of a promotion: an approver sees row by row what it would change, and promotes by a
 // revision that covers them.
-import { deployTable, givenAccount, givenDeployedTable, unique } from '@almanac/testkit/system/builders';
+import { givenAccount, givenBranchCopy, givenDeployedTable } from '@almanac/testkit/system/builders';
 
 type Made = { id: number };
 type Row = { svc_sk: number; code: string };
@@ -18,10 +18,7 @@ it('the rows of a promotion are listed before it, and a revision merges what it 
   };
   for (const code of ['A', 'B', 'C']) await create(table.id, code);
 
-  const branch = await user.post<Made>('/branches', { branch: { name: `Work ${unique()}` } });
-  const body = { target_branch_id: branch.id, include_data: true };
-  const copy = await user.post<Made>(`/table_definitions/${table.id}/clone`, body);
-  await deployTable(user, { id: copy.id, branchId: branch.id });
+  const copy = await givenBranchCopy(user, table.id);
   await change(copy.id, 'A', 'branch');
   await change(copy.id, 'B', 'branch');
   await change(table.id, 'B', 'main');
@@ -30,7 +27,7 @@ it('the rows of a promotion are listed before it, and a revision merges what it 
   await create(copy.id, 'D');
 
   const { id } = await user.post<Made>('/promotions', {
-    from_branch_id: branch.id,
+    from_branch_id: copy.branchId,
     to_branch_id: table.branchId,
     table_definition_ids: [copy.id],
     include_data: true,
@@ -43,7 +40,11 @@ it('the rows of a promotion are listed before it, and a revision merges what it 
     { kind: 'delete', key: { code: 'C' }, source: null, conflict: null },
     { kind: 'create', key: { code: 'D' }, base: null, source: { name: 'n' }, target: null },
   ]);
-  expect(counts).toMatchObject({ kinds: { create: 1, update: 2, delete: 1 }, with_conflict: 1 });
+  expect(counts).toEqual({
+    kinds: { create: 1, update: 2, delete: 1 },
+    with_conflict: 1,
+    decisions: { undecided: 4, accepted: 0, rejected: 0 },
+  });
 
   const rehearsed = await user.post<{ revision: string }>(`/promotions/${id}/rehearse`, {});
   expect(rehearsed).toMatchObject({ row_counts: { created: 1, updated: 2, deleted: 1, conflicts: 1 } });

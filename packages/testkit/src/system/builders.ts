@@ -145,6 +145,17 @@ export async function deployTable(api: Api, { id, branchId }: Pick<DeployedTable
   await api.post(`/deployments/${deployment.id}/deploy`);
 }
 
+/** A branch with a copy of the table and of its rows, in service. */
+export async function givenBranchCopy(
+  api: Api,
+  tableId: number,
+  name = `Work ${unique()}`,
+): Promise<{ branchId: number; id: number }> {
+  const copy = { table_definition_ids: [tableId], include_data: true, deploy: true };
+  const { id: branchId, copied } = await api.post('/branches', { branch: { name }, copy });
+  return { branchId, id: copied.table_definitions[0].id };
+}
+
 export type ImportedTable = {
   status: string;
   errors: string[];

@@ -21,6 +21,7 @@ import {
 import type { SqlViews } from '../sql-views/sql-views.ts';
 import { catalogueSql } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
+import { isDroppedSql } from './dropped-tables-sql.ts';
 import { deleteEntries, planRetirement, retire } from './retirement.ts';
 
 /** Time-outs for removals and restorations, which wait for the locks of other sessions. */
@@ -71,12 +72,9 @@ export async function listBranch(sql: Sql, accountId: number, branchId: number):
   return (await sql(text, values)).rows as DeployedTable[];
 }
 
-// Only of tables that are neither in service nor kept for a restoration.
 async function deleteBulkWrites(sql: Sql, ids: number[]): Promise<void> {
   await sql(
-    `delete from bulk_write b where table_definition_id = any($1::int[])
-       and not exists (select from deployed_table d where d.table_definition_id = b.table_definition_id)
-       and not exists (select from retired_table r where r.table_definition_id = b.table_definition_id)`,
+    `delete from bulk_write b where table_definition_id = any($1::int[]) and ${isDroppedSql('b.table_definition_id')}`,
     [ids],
   );
 }

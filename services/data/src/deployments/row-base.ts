@@ -3,6 +3,7 @@
 // (docs/adr/0010-merging-rows.md). Written in the transaction that copies or merges.
 import type { Sql } from '@almanac/service-kit/postgres/database';
 import type { DeployedTable } from '../tables/table.ts';
+import { isDroppedSql } from './dropped-tables-sql.ts';
 
 type Pair = { source: DeployedTable; target: DeployedTable };
 
@@ -61,11 +62,8 @@ export async function moveBase(
  * catalogue last, so bases of arriving accounts stay.
  */
 export async function sweepBases(sql: Sql): Promise<void> {
-  const isDeleted = (id: string) =>
-    `not exists (select from deployed_table d where d.table_definition_id = ${id})
-     and not exists (select from retired_table r where r.table_definition_id = ${id})`;
   await sql(
-    `delete from row_base b where ((${isDeleted('b.table_definition_id')}) or (${isDeleted('b.other_id')}))
+    `delete from row_base b where ((${isDroppedSql('b.table_definition_id')}) or (${isDroppedSql('b.other_id')}))
      and not exists (select from arriving_account a where a.account_id = b.account_id)`,
   );
 }

@@ -1,19 +1,20 @@
 // Decides rows of a promotion before it is merged. A rejected row stays as the target has it.
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { pgSql } from '@almanac/service-kit/postgres/database';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
+import { requireResident } from '../clusters/account-placement.ts';
+import { lockRowDecisions } from '../postgres/advisory-locks.ts';
 import type { Pools } from '../postgres/pools.ts';
 import { answerChunks } from '../rows/answer-chunks.ts';
 import { objectSql, valueJsonSql } from '../rows/json-members-sql.ts';
 import { mergedColumn } from '../sql/identifiers.ts';
 import { type Statement, Values } from '../sql/statement.ts';
 import { exactForm } from '../tables/open-table.ts';
-import { keyColumns } from '../tables/table.ts';
-import { decideSql, listDecisionsSql, type RowDecision, rowDecisions } from './decisions/row-decisions.ts';
+import { decideSql, listDecisionsSql, rowDecisions } from './decisions/row-decisions.ts';
 import type { MergePlan } from './merge-plan.ts';
-import { decidedIn, keyTextsSql, mergedRowsSql } from './merge-relation-sql.ts';
+import { keyTextsSql, mergedRowsSql } from './merge-relation-sql.ts';
 import type { MergePair } from './merge-request.ts';
-import { type MergedFilter, matchesSql } from './merge-window-sql.ts';
+import { matchesSql } from './merge-window-sql.ts';
 import {
   type MergedRowFilter,
   type MergeReadParts,
@@ -46,90 +47,81 @@ export async function decideMergedRows(
   { promotion_id, pairs, decisions }: Decisions,
   signal: AbortSignal,
 ): Promise<{ decided_count: number }> {
-  const wanted = decisions.map(({ decision, ...each }) => ({
-    ...each,
-    decision: readWord(rowDecisions, decision) ?? 'undecided',
-    where: whereOf(each),
-  }));
-  const decide = async (plans: MergePlan[], query: Query) => {
+  const decideAll = async (plans: MergePlan[], query: Query) => {
     let count = 0;
-    for (const { rows, decision, comment, where } of wanted) {
-      const unknown = rows.filter(
-        ({ source_table_id: id }) => !plans.some(({ source }) => source.table_definition_id === id),
-      );
-      if (unknown.length > 0) throw unknownRows(unknown);
+    for (const each of decisions) {
+      let found = 0;
       for (const plan of plans) {
-        const some = where(plan);
-        if (!some) continue;
-        const verdict = { decision, comment, userId: call.userId };
-        const decided = Number((await query(decideStatement(plan, promotion_id, some, verdict))).decided);
-        if (some.keys && decided < some.keys.length)
-          throw unknownRows(rows.filter(({ source_table_id: id }) => id === plan.source.table_definition_id));
-        count += decided;
+        const statement = decideStatement(plan, each, call.userId);
+        if (statement) found += Number((await query(statement)).decided);
       }
+      if (!each.filter && found < distinct(each.rows)) throw unknownRows(each.rows);
+      count += found;
     }
     return { decided_count: count };
   };
-  return withPlans(parts, call, { pairs, promotion_id }, signal, decide, 'decide');
-}
-
-/** Rows of a table by the texts of their keys, or those that match. */
-type Some = { keys?: string[][]; filter: MergedFilter };
-
-function whereOf({ rows, filter }: Pick<Decision, 'rows' | 'filter'>): (plan: MergePlan) => Some | undefined {
-  if (filter) {
-    const { source_table_id: id, ...words } = filter;
-    const some = { filter: readFilter(words) };
-    return ({ source }) => (id === 0 || id === source.table_definition_id ? some : undefined);
-  }
-  return ({ source, target }) => {
-    const names = keyColumns(target.structure).map(({ name }) => name);
-    const own = rows.filter(({ source_table_id: id }) => id === source.table_definition_id);
-    const keys = own.map(({ key }) => {
-      const texts = names.flatMap((name) => key[name] ?? []);
-      if (texts.length < names.length || Object.keys(key).length > names.length)
-        throw unknownRows([{ source_table_id: source.table_definition_id, key }]);
-      return texts;
-    });
-    const distinct = new Map(keys.map((texts) => [JSON.stringify(texts), texts]));
-    return keys.length === 0 ? undefined : { keys: [...distinct.values()], filter: {} };
+  // One after the other, each seeing what was decided before.
+  const lock = async (sql: Sql) => {
+    await requireResident(sql, call);
+    await lockRowDecisions(sql, promotion_id);
   };
+  return withPlans(parts, call, { pairs, promotion_id }, signal, decideAll, { isolation: 'read committed', lock });
 }
 
+/** Decides the wanted rows of the table; undefined when there are none among them. */
 function decideStatement(
   plan: MergePlan,
-  promotionId: number,
-  { keys, filter }: Some,
-  verdict: { decision: RowDecision; comment: string | undefined; userId: number | undefined },
-): Statement {
+  { rows, filter, decision, comment }: Decision,
+  userId: number | undefined,
+): Statement | undefined {
   const { bind, list } = new Values();
+  const id = plan.source.table_definition_id;
   const texts = keyTextsSql(plan);
-  const given = keys && bind(JSON.stringify(keys.map((key) => ({ key }))), 'jsonb');
-  const named = given ? ` and ${texts} in (select r.key from jsonb_to_recordset(${given}) as r (key text[]))` : '';
+  const keys = keysOf(plan, rows);
+  const isWanted = filter ? filter.source_table_id === 0 || filter.source_table_id === id : keys.length > 0;
+  if (!isWanted) return undefined;
+  const condition = filter
+    ? matchesSql(readFilter(filter), bind)
+    : `${texts} in (select r.key from jsonb_to_recordset(${bind(JSON.stringify(keys), 'jsonb')}) as r (key text[]))`;
   const table = exactForm(plan.target);
   const key = plan.key.map((column) => ({
     name: column.name,
     json: valueJsonSql(table, column, mergedColumn('key', column)),
     when: 'true',
   }));
-  // Also those that were decided a moment ago.
-  const from = `(${mergedRowsSql({ ...plan, decidedIn: promotionId }, bind)}) m where ${matchesSql(filter, bind)}${named}`;
-  const rows = { from, keyTexts: texts, keyJson: objectSql(key, bind) };
-  return { text: decideSql(decidedIn(plan, promotionId), rows, verdict, bind), values: list, customPlan: true };
+  const found = {
+    from: `(${mergedRowsSql(plan, bind)}) m where ${condition}`,
+    keyTexts: texts,
+    keyJson: objectSql(key, bind),
+  };
+  const verdict = { decision: readWord(rowDecisions, decision) ?? 'undecided', comment, userId };
+  return { text: decideSql(plan, found, verdict, bind), values: list, customPlan: true };
 }
+
+// A key that lacks a column of the primary key, or has another, is of no row.
+function keysOf({ source, key: columns }: MergePlan, rows: RowKey[]): { key: string[] }[] {
+  const names = columns.map(({ name }) => name);
+  return rows
+    .filter(({ source_table_id: id, key }) => id === source.table_definition_id && hasNames(key, names))
+    .map(({ key }) => ({ key: names.map((name) => key[name] as string) }));
+}
+
+const hasNames = (key: RowKey['key'], names: string[]) =>
+  Object.keys(key).length === names.length && names.every((name) => Object.hasOwn(key, name));
+
+const distinct = (rows: RowKey[]): number =>
+  new Set(rows.map(({ source_table_id, key }) => JSON.stringify([source_table_id, Object.entries(key).toSorted()])))
+    .size;
 
 const shownCharacters = 200;
 
 function unknownRows(rows: RowKey[]): ServiceError {
   const [first] = rows;
-  const shown = JSON.stringify(first?.key).slice(0, shownCharacters);
-  return new ServiceError('not_found', {
-    code: 'not_found',
-    message:
-      rows.length === 1
-        ? `The promotion changes no row ${shown}.`
-        : `The promotion doesn’t change all of the ${rows.length} rows.`,
-  });
+  const message =
+    rows.length === 1
+      ? `The promotion changes no row ${JSON.stringify(first?.key).slice(0, shownCharacters)}.`
+      : `The promotion doesn’t change all of the ${rows.length} rows.`;
+  return new ServiceError('not_found', { code: 'not_found', message });
 }
 
 type DecisionsRequest = {

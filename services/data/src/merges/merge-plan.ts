@@ -20,8 +20,8 @@ export type MergePlan = {
   /** Columns that only the target has. */
   own: Column[];
   decisions: Decisions;
-  /** The promotion whose decisions on rows count; undefined where it has none on this table. */
-  decidedIn: number | undefined;
+  /** The promotion whose decisions on rows count; 0: none. */
+  promotionId: number;
 };
 
 /** A sentence about a table, with the number of rows concerned; 0 when it is not about rows. */
@@ -59,7 +59,7 @@ export function findUnmergedColumns({ source, target }: Pick<MergePlan, 'source'
 
 /** Pairs the columns of two tables that can be merged. */
 export function planMerge(
-  input: Pick<MergePlan, 'source' | 'target' | 'at' | 'base' | 'decisions' | 'decidedIn'>,
+  input: Pick<MergePlan, 'source' | 'target' | 'at' | 'base' | 'decisions' | 'promotionId'>,
 ): MergePlan {
   const { source, target } = input;
   const theirs = new Map(source.structure.columns.map((column) => [column.lineage_id, column]));

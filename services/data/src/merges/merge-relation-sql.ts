@@ -16,7 +16,7 @@ import type { Column } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { typeOf } from '../values/value-types.ts';
 import { rowItself, type Side } from './decisions/resolutions.ts';
-import { type Decided, decisionColumns, joinDecisionsSql } from './decisions/row-decisions.ts';
+import { decisionColumns, joinDecisionsSql } from './decisions/row-decisions.ts';
 import type { MergePlan, Shared } from './merge-plan.ts';
 
 const key = (column: Column) => mergedColumn('key', column);
@@ -34,12 +34,11 @@ export const isConflictSql = (state: string): string => `${state} in ('?', 'S', 
 export function mergedRowsSql(plan: MergePlan, bind: Bind): string {
   const isIncremental =
     plan.base?.table === plan.source && plan.shared.every(({ to }) => plan.base?.columns.has(to.lineage_id));
-  const undecided = conflictsSql(plan, (state) => `${state} = '?'`);
   return (
     `with s as (${sourceSql(plan, isIncremental, bind)}), b as (${baseSql(plan, isIncremental, bind)}),` +
     ` d as (${differenceSql(plan)}), j as (${joinTargetSql(plan, bind)}), p as (${statesSql(plan)}), o as (${outcomeSql(plan)})` +
     ` select *, case when ${isRejectedSql} then 'n' else wanted_op end as op, ${conflictsSql(plan, isConflictSql)} as conflicts,` +
-    ` case when ${isRejectedSql} then '{}' else ${undecided} end as undecided from o` +
+    ` ${conflictsSql(plan, (state) => `${state} = '?'`)} as undecided from o` +
     ` where wanted_op <> 'n' or ${[...plan.shared.map(({ to }) => mergedColumn('state', to)), 'row_state'].map(isConflictSql).join(' or ')}`
   );
 }
@@ -152,24 +151,14 @@ function joinTargetSql(plan: MergePlan, bind: Bind): string {
       : ` left join jsonb_to_recordset(${bind(JSON.stringify(rows.map(({ key: texts, sides }) => ({ texts, sides }))), 'jsonb')})` +
         ` as r (texts text[], sides jsonb) on r.texts = ${keyTextsSql(plan, 'd.')}`;
   return (
-    `select d.*, ${['t.svc_sk as sk', ...cells, `${decided === '' ? 'null::jsonb' : 'r.sides'} as sides`, ...decisionColumns(plan.decidedIn !== undefined)].join(', ')} from d` +
+    `select d.*, ${['t.svc_sk as sk', ...cells, `${decided === '' ? 'null::jsonb' : 'r.sides'} as sides`, ...decisionColumns].join(', ')} from d` +
     ` left join ${tableName(plan.target)} t on t.svc_live and ${equal(
       plan.key,
       (column) => `t.${columnName(column)}`,
       (column) => `d.${key(column)}`,
-    )}${decided}${joinRowDecisions(plan, bind)}`
+    )}${decided}${joinDecisionsSql(plan, keyTextsSql(plan, 'd.'), bind)}`
   );
 }
-
-const joinRowDecisions = (plan: MergePlan, bind: Bind) =>
-  plan.decidedIn === undefined ? '' : joinDecisionsSql(decidedIn(plan, plan.decidedIn), keyTextsSql(plan, 'd.'), bind);
-
-/** Where decisions on rows of a merge are kept. */
-export const decidedIn = ({ source }: Pick<MergePlan, 'source'>, promotionId: number): Decided => ({
-  account_id: source.account_id,
-  table_definition_id: source.table_definition_id,
-  promotionId,
-});
 
 /** The key of a row as texts. */
 export const keyTextsSql = ({ key: columns }: Pick<MergePlan, 'key'>, alias = ''): string =>

@@ -59,11 +59,7 @@ function summaryColumns(plan: MergePlan, bind: Values['bind']): string {
     ),
     ...own.flatMap((column) => [mergedColumn('base', column), mergedColumn('target', column)]),
   ];
-  const text = `row(${cells.join(', ')})::text`;
-  const row =
-    plan.decidedIn === undefined
-      ? `md5(${text})`
-      : `md5(concat(${text}, case when ${isRejectedSql} then ' rejected' end))`;
+  const row = `md5(concat(row(${cells.join(', ')})::text, case when ${isRejectedSql} then ' rejected' end))`;
   return (
     `${kindCountsSql}, coalesce(sum(cardinality(conflicts)), 0) as conflicts,` +
     ` encode(sha256(convert_to(concat(${bind(structure, 'text')}, string_agg(${row}, '' order by ${row} collate "C")), 'UTF8')), 'hex') as revision`

@@ -7,7 +7,7 @@ import { concatSql, type Statement, Values } from '../sql/statement.ts';
 import { exactForm } from '../tables/open-table.ts';
 import type { Column } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
-import { decisionMembers, type RowDecision } from './decisions/row-decisions.ts';
+import { decisionMembers, maxDecisionBytes, type RowDecision } from './decisions/row-decisions.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { isConflictSql, mergedRowsSql } from './merge-relation-sql.ts';
 import { decisionCountsSql, kindCountsSql, kindSql, type MergeKind } from './merge-summary.ts';
@@ -41,7 +41,7 @@ export function windowSql(plan: MergePlan, { offset, limit, exactNumbers, ...fil
   const order = plan.key.map((column) => mergedColumn('key', column)).join(', ');
   const window = `limit ${bind(limit, 'int')} offset ${bind(offset, 'bigint')}`;
   const shown = `(select * from m where ${matches} order by ${order} ${window}) p`;
-  const overflows = mayOverflow(limit, 4 * maxRecordBytes(plan.target));
+  const overflows = mayOverflow(limit, 4 * maxRecordBytes(plan.target) + maxDecisionBytes);
   const answer = joinedSql(rowSql(plan, exactNumbers, bind), shown, overflows);
   return {
     text:

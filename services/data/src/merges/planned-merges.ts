@@ -6,7 +6,6 @@ import { findBase } from '../deployments/row-base.ts';
 import { type Catalogue, readEntry } from '../tables/catalogue.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { readDecisions } from './decisions/resolutions.ts';
-import { hasRowDecisions } from './decisions/row-decisions.ts';
 import { findPlanProblems, findUnmergedColumns, type MergePlan, planMerge, type TableMessage } from './merge-plan.ts';
 import type { MergePair, MergeRequest } from './merge-request.ts';
 
@@ -59,9 +58,8 @@ export async function planMerges(
     const { base, isLost } = await findBase(sql, { source, target });
     if (isLost) planned.warnings.push(lostBase(target));
     planned.warnings.push(...findUnmergedColumns({ source, target }));
-    const decidedIn = (await hasRowDecisions(sql, { ...source, promotionId })) ? promotionId : undefined;
     const decisions = readDecisions(target, resolutions);
-    planned.plans.push(planMerge({ source, target, at, base, decisions, decidedIn }));
+    planned.plans.push(planMerge({ source, target, at, base, decisions, promotionId }));
   }
   return planned;
 }

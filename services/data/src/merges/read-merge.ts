@@ -5,9 +5,7 @@ import { ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
 import { answerTooLarge, isLockTimeout, isMissingTable } from '@almanac/service-kit/postgres/errors';
-import { requireResident } from '../clusters/account-placement.ts';
 import type { AccountLimiter } from '../postgres/account-limiter.ts';
-import { lockRowDecisions } from '../postgres/advisory-locks.ts';
 import type { Pools } from '../postgres/pools.ts';
 import { answerChunks } from '../rows/answer-chunks.ts';
 import { tableName } from '../sql/identifiers.ts';
@@ -110,29 +108,28 @@ export function readWord<T extends string>(words: readonly T[], text: string): T
 
 export type Query = (statement: Statement) => Promise<Record<string, unknown>>;
 
+/** How a transaction over plans begins: by default as one snapshot of all that is read. */
+type Begin = { isolation: 'repeatable read' | 'read committed'; lock?: (sql: Sql) => Promise<void> };
+
 /**
- * Works with the plans of a merge; pairs that can't be merged have none. Reading has one snapshot,
- * deciding sees the decisions that were made before.
+ * Works with the plans of a merge; pairs that can't be merged have none. Deployments wait until the
+ * end. LOCK takes no snapshot: the first statement that does reads the catalogue, when the tables
+ * are locked already.
  */
-// Deployments wait until the snapshot is read. LOCK takes no snapshot: the first statement that
-// does reads the catalogue, when the tables are locked already.
 export async function withPlans<T>(
   { pools, catalogue, limiters }: MergeReadParts,
   call: CallContext,
   { pairs, promotion_id }: Merged,
   signal: AbortSignal,
   work: (plans: MergePlan[], query: Query) => Promise<T>,
-  purpose: 'read' | 'decide' = 'read',
+  { isolation, lock }: Begin = { isolation: 'repeatable read' },
 ): Promise<T> {
   requireDistinct(pairs);
   const tables = await findTables(catalogue, call, { pairs });
   const planAndWork = async (sql: Sql) => {
     await sql(`set local lock_timeout = '5s'`);
     await sql(`set local work_mem = '128MB'`);
-    if (purpose === 'decide') {
-      await requireResident(sql, call);
-      await lockRowDecisions(sql, promotion_id);
-    }
+    await lock?.(sql);
     if (tables.size > 0) await sql(`lock table ${[...tables.values()].map(tableName).join(', ')} in access share mode`);
     const request = { pairs, promotion_id, resolutions: [] };
     const { plans } = await planMerges(sql, call.accountId, request, { tables, at: undefined });
@@ -143,9 +140,7 @@ export async function withPlans<T>(
   };
   try {
     return await limiters.quiet.run(call.accountId, signal, () =>
-      withTransaction(pools.quiet, planAndWork, {
-        isolation: purpose === 'read' ? 'repeatable read' : 'read committed',
-      }),
+      withTransaction(pools.quiet, planAndWork, { isolation }),
     );
   } catch (error) {
     if (isMissingTable(error)) throw notDeployed();

@@ -82,7 +82,11 @@ describe('the rows of a merge', () => {
         ['C', 'create', ['name', 'size'], { row: true, columns: [] }],
       ],
     );
-    expect(counts).toMatchObject({ kinds: { create: 1, update: 1, delete: 1 }, with_conflict: 3 });
+    expect(counts).toEqual({
+      kinds: { create: 1, update: 1, delete: 1 },
+      with_conflict: 3,
+      decisions: { ...undecided, undecided: 3 },
+    });
     await edit(net, copy.id, { D: { name: 'Delta' } });
     const codes = async (window: object) => (await mergedRows(net, pairs, window)).rows.map(({ key }) => key.code);
     expect(await codes({ conflict: true })).toEqual(['A', 'B', 'C']);

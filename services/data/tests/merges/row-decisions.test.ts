@@ -162,6 +162,17 @@ describe('decisions', () => {
     expect((await mergedRows(net, pairs, { promotion_id: promotion })).counts.decisions.undecided).toBe(3);
   });
 
+  it('that exceed an answer are refused, before they are gathered', async () => {
+    const rows = Array.from({ length: 600 }, (_, i): [string, object] => [`row ${i}`, { size: i }]);
+    const { copy, pairs, promotion } = await givenPromotion(Object.fromEntries(rows) as Edits);
+    // In JSON each of these characters is six.
+    await decide(net, promotion, pairs, {}, 'rejected', '\u0001'.repeat(10_000));
+    const tooLarge = { kind: 'bad_request', problems: [{ code: 'too_large' }] };
+    await expect(decisionsOf(net, promotion, [copy.id])).rejects.toMatchObject(tooLarge);
+    await expect(mergedRows(net, pairs, { promotion_id: promotion })).rejects.toMatchObject(tooLarge);
+    expect((await mergedRows(net, pairs, { promotion_id: promotion, end_row: 100 })).rows).toHaveLength(100);
+  });
+
   it('change the revision as far as rows are rejected', async () => {
     const { pairs, promotion } = await givenPromotion(work);
     const [seen] = await summarize(net, pairs, promotion);

@@ -2,6 +2,7 @@
 import { notFound, ServiceError } from '@almanac/service-kit/errors';
 import { rowText } from '@almanac/service-kit/http/row-input';
 import { limits } from '@almanac/service-kit/limits';
+import { gatherChunks } from '@almanac/service-kit/rpc/chunks';
 
 /** `startRow`: 0 by default; `endRow`: the row after the last one. */
 export type RowWindow = { startRow?: number | undefined; endRow?: number | undefined };
@@ -26,12 +27,10 @@ export function readRowWindow({ startRow = 0, endRow = startRow + limits.perPage
 
 /** The bytes that data answers; 404 with `what` when it does not keep them any more. */
 export async function readKept(chunks: AsyncIterable<{ chunk: Uint8Array | string }>, what: string): Promise<Buffer> {
-  const parts: Buffer[] = [];
   try {
-    for await (const { chunk } of chunks) parts.push(chunk as Buffer);
+    return await gatherChunks(chunks);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'not_found') throw error;
     throw notFound(what);
   }
-  return Buffer.concat(parts);
 }

@@ -1,19 +1,12 @@
 // What a decision changes in the operations that are shown, before and after the server has
 // answered.
-import type { Verb } from '../../parts/review/verb.ts';
+import { decisionOf, type Verb } from '../../parts/review/verb.ts';
 import type { Operation } from '../queries.ts';
 import type { OperationPages } from '../review/next-start.ts';
 import { isFound, type OperationFilter } from '../review/review-view.ts';
 
 /** The operations of these ids, or all of a table that the filter finds. */
 export type Meant = { ids: readonly number[] } | { tableId: number; filter: OperationFilter };
-
-export const decisionOf = {
-  accept: 'accepted',
-  reject: 'rejected',
-  return: 'returned',
-  undecided: 'undecided',
-} as const satisfies Record<Verb, Operation['decision']>;
 
 export type Decision = { verb: Verb; comment: string | null; userId: number | null };
 

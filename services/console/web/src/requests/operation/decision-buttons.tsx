@@ -3,7 +3,7 @@ import { Trash2 } from 'lucide-react';
 import pageStyles from '../../parts/page.module.css';
 import decideStyles from '../../parts/review/decide-button.module.css';
 import { DecideButton } from '../../parts/review/decide-button.tsx';
-import { decisionOf } from '../decisions/decide-pages.ts';
+import { decisionOf } from '../../parts/review/verb.ts';
 import type { Operation } from '../queries.ts';
 import { useRequestWords } from '../request-words.ts';
 import styles from './operation.module.css';

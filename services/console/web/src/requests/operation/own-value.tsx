@@ -3,9 +3,7 @@ import { plainText } from '../../cells/cell-text.ts';
 import { habitsOf, readTyped } from '../../cells/typed-values.ts';
 import type { DiffColumn } from '../../diff/diff-columns.ts';
 import { localeOf } from '../../language/language.ts';
-import { Button } from '../../parts/button.tsx';
-import fieldStyles from '../../parts/review/in-place.module.css';
-
+import { InPlaceForm } from '../../parts/review/in-place-form.tsx';
 import type { RowActs } from './row-acts.ts';
 
 type OwnValueProps = { id: number; name: string; column: DiffColumn['column']; start: unknown; acts: RowActs };
@@ -18,28 +16,12 @@ export function OwnValue({ id, name, column, start, acts }: OwnValueProps) {
     acts.settle({ id, column: name, side: { value } });
   };
   return (
-    <form
-      className={fieldStyles.line}
-      onSubmit={(event) => {
-        event.preventDefault();
-        settle(String(new FormData(event.currentTarget).get('value') ?? ''));
-      }}
-    >
-      <input
-        name="value"
-        aria-label={t`Another value of ${name}`}
-        defaultValue={plainText(start)}
-        // biome-ignore lint/a11y/noAutofocus: the field is there because a key or button has asked for it.
-        autoFocus
-        onKeyDown={(event) => {
-          if (event.key !== 'Escape') return;
-          event.stopPropagation();
-          acts.ask(undefined);
-        }}
-      />
-      <Button type="submit" kind="primary">
-        <Trans>Use it</Trans>
-      </Button>
-    </form>
+    <InPlaceForm
+      aria-label={t`Another value of ${name}`}
+      defaultValue={plainText(start)}
+      submit={<Trans>Use it</Trans>}
+      onAnswer={settle}
+      onCancel={() => acts.ask(undefined)}
+    />
   );
 }

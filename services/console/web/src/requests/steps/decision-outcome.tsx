@@ -2,7 +2,7 @@
 import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { client } from '../../api/client.ts';
-import { decisionOf } from '../decisions/decide-pages.ts';
+import { decisionOf } from '../../parts/review/verb.ts';
 import type { Outcome } from '../decisions/use-decisions.ts';
 import { nameOf } from '../operation/operation-name.ts';
 import { operationsKey } from '../queries.ts';

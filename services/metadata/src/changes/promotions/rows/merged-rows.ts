@@ -2,6 +2,7 @@
 import type { MergeRowsResult__Output } from '@almanac/protos/generated/almanac/data/v1/MergeRowsResult.ts';
 import type { MergeSummary__Output } from '@almanac/protos/generated/almanac/data/v1/MergeSummary.ts';
 import type { Problem } from '@almanac/service-kit/problems';
+import { gatherChunks } from '@almanac/service-kit/rpc/chunks';
 import type { RpcCaller } from '@almanac/service-kit/rpc/contract';
 import type { MetadataContext } from '../../../context.ts';
 import type { Transaction } from '../../../transaction.ts';
@@ -153,13 +154,7 @@ export async function readRows(
   const { both } = await findDeployedPairs(ctx, caller, pairs);
   const window = { start_row: startRow, end_row: endRow, exact_numbers: exactNumbers };
   const request = { pairs: both, promotion_id: promotionId, ...filterRequest(filter), ...window };
-  return gather(ctx.data.ReadMergedRows(caller, request, { deadlineMs: readDeadlineMs }));
-}
-
-async function gather(chunks: AsyncIterable<{ chunk: Buffer | Uint8Array | string }>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const { chunk } of chunks) parts.push(chunk as Buffer);
-  return Buffer.concat(parts);
+  return gatherChunks(ctx.data.ReadMergedRows(caller, request, { deadlineMs: readDeadlineMs }));
 }
 
 const decisionOf = { accept: 'accepted', reject: 'rejected', undecided: 'undecided' } as const;
@@ -201,7 +196,7 @@ export function readDecisions(
 ): Promise<Buffer> {
   const window = { start_row: startRow, end_row: endRow };
   const request = { promotion_id: promotionId, source_table_ids: sourceIds, decision, ...window };
-  return gather(ctx.data.ListRowDecisions(caller, request));
+  return gatherChunks(ctx.data.ListRowDecisions(caller, request));
 }
 
 function describeConflicts(

@@ -16,17 +16,16 @@ export function DecideAll({ view, count, decisions }: DecideAllProps) {
     return (
       <ReasonForm
         verb="reject"
-        isRequired={false}
         onAnswer={(reason) => {
           setIsAsked(false);
-          decisions.decide({ filter, decision: 'reject', ...(reason.trim() && { comment: reason.trim() }) });
+          decisions.decide({ filter }, 'reject', reason);
         }}
         onCancel={() => setIsAsked(false)}
       />
     );
   if (view.rejected)
     return (
-      <Button isDisabled={decisions.isPending} onPress={() => decisions.decide({ filter, decision: 'undecided' })}>
+      <Button isDisabled={decisions.isPending} onPress={() => decisions.decide({ filter }, 'undecided')}>
         <Plural value={count} one="Take # decision back" other="Take # decisions back" />
       </Button>
     );

@@ -1,8 +1,7 @@
 // What a decision changes in the rows that are shown. Pure.
 import type { Schemas } from '../../../api/client.ts';
+import { decisionOf } from '../../../parts/review/verb.ts';
 import type { RowPages } from './promoted-rows-query.ts';
-
-const decisionOf = { accept: 'accepted', reject: 'rejected', undecided: 'undecided' } as const;
 
 type Decision = Pick<Schemas['PromotedRowDecision'], 'rows' | 'decision' | 'comment'>;
 

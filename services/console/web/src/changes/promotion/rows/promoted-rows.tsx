@@ -20,7 +20,7 @@ import { DecideAll } from './decide-all.tsx';
 import { type PromotedRow, promotedRowsQuery } from './promoted-rows-query.ts';
 import type { PromotionView } from './promotion-view.ts';
 import { RowDecision } from './row-decision.tsx';
-import { type DecideRows, useRowDecisions } from './row-decisions.ts';
+import { useRowDecisions } from './row-decisions.ts';
 
 type PromotedRowsProps = {
   promotion: Promotion;
@@ -107,10 +107,10 @@ function RowsOfTable({ promotion, table, view, change, onRevision }: RowsOfTable
   const decidable = (row: PromotedRow) => {
     const { table_definition_id, key } = row;
     const name = `${row.kind} ${row.id}`;
-    const decide = (decision: DecideRows['decision'], comment?: string) => {
+    const rows = [{ table_definition_id, key: key as Record<string, string> }];
+    const decide = (...verdict: [decision: 'accept' | 'reject' | 'undecided', reason?: string]) => {
       setAsked(undefined);
-      const rows = [{ table_definition_id, key: key as Record<string, string> }];
-      decisions.decide({ rows, decision, ...(comment && { comment }) });
+      decisions.decide({ rows }, ...verdict);
     };
     return {
       id: name,
@@ -124,8 +124,7 @@ function RowsOfTable({ promotion, table, view, change, onRevision }: RowsOfTable
         details: (
           <ReasonForm
             verb="reject"
-            isRequired={false}
-            onAnswer={(reason) => decide('reject', reason.trim())}
+            onAnswer={(reason) => decide('reject', reason)}
             onCancel={() => setAsked(undefined)}
           />
         ),

@@ -6,10 +6,11 @@ import { type Promotion, promotionQuery } from '../../change-queries.ts';
 import { decideRow } from './decide-row.ts';
 import { promotedRowsKey, type RowPages } from './promoted-rows-query.ts';
 
-export type DecideRows = Schemas['PromotedRowDecision'];
+type Decision = Schemas['PromotedRowDecision'];
 
 export type RowDecisions = {
-  decide: (decision: DecideRows) => void;
+  /** These rows, or all that match. */
+  decide: (which: Pick<Decision, 'rows' | 'filter'>, decision: Decision['decision'], reason?: string) => void;
   isPending: boolean;
   error: unknown;
 };
@@ -20,7 +21,7 @@ export function useRowDecisions({ id }: Promotion, onRevision: (revision: string
   const { queryKey } = promotionQuery(id);
   const revisionNow = () => queries.getQueryData(queryKey)?.revision ?? null;
   const mutation = useMutation({
-    mutationFn: (decision: DecideRows) =>
+    mutationFn: (decision: Decision) =>
       client.post('/promotions/{id}/decisions', { params: { path: { id } }, body: { decisions: [decision] } }),
     onSuccess: async (_, decision) => {
       const before = revisionNow();
@@ -35,5 +36,9 @@ export function useRowDecisions({ id }: Promotion, onRevision: (revision: string
     },
     onError: () => void queries.invalidateQueries({ queryKey: ['promoted_rows', id] }),
   });
-  return { decide: mutation.mutate, isPending: mutation.isPending, error: mutation.error };
+  const decide: RowDecisions['decide'] = (which, decision, reason = '') => {
+    const comment = reason.trim();
+    mutation.mutate({ ...which, decision, ...(comment && { comment }) });
+  };
+  return { decide, isPending: mutation.isPending, error: mutation.error };
 }
