@@ -255,7 +255,11 @@ describe('lists', () => {
           account.mainId,
         ]),
       );
+      expect(await found(path, ['branch_id', 'default'], ['q', 'COUNTR'])).toEqual(onMain);
       expect(await found(path, ['domain_id', '999999'])).toEqual([]);
+      expect((await ask(path, ['branch_id', 'other'])).body).toMatchObject({
+        problems: [{ code: 'wrong_format', message: 'branch_id must be a positive integer, or default' }],
+      });
       expect((await ask(path, ['domain_id', 'x'])).status).toBe(400);
     }
   });

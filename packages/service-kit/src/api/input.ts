@@ -132,9 +132,14 @@ const notInList = (allowed: readonly unknown[]): Explained => ({
   params: { allowed },
 });
 
-// A discriminated union names its `options`; another one has an issue for each of its types.
+/** The message of a union without its own. */
+const unexplained = 'Invalid input';
+
+// A discriminated union names its `options`; another one may have a message of its own, and has an
+// issue for each of its types.
 function choice(issue: z.core.$ZodIssueInvalidUnion): Explained {
   if ('options' in issue && Array.isArray(issue.options)) return notInList(issue.options);
+  if (issue.message !== unexplained) return { code: 'wrong_format', message: issue.message };
   const first = issue.errors.map(([first]) => first);
   const types = first.flatMap((each) =>
     each?.code === 'invalid_type' && each.path.length === 0 ? [each.expected] : [],

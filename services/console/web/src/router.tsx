@@ -15,6 +15,7 @@ import { readExportsAddress } from './exports/export-address.ts';
 import { Frame } from './frame/frame.tsx';
 import { HomePage } from './home/home-page.tsx';
 import { readImportAddress, readImportsAddress, readWizardAddress } from './imports/import-address.ts';
+import { withTexts } from './language/texts.ts';
 import { modelRoutes } from './model/routes.ts';
 import { Button } from './parts/button.tsx';
 import { EmptyState, ErrorState } from './parts/states.tsx';
@@ -34,54 +35,54 @@ const home = createRoute({ getParentRoute: () => root, path: '/', component: Hom
 const tables = createRoute({
   getParentRoute: () => root,
   path: '/tables',
-  component: lazyRouteComponent(() => import('./tables/tables-page.tsx'), 'TablesPage'),
+  component: lazyRouteComponent(() => withTexts(['model'], import('./tables/tables-page.tsx')), 'TablesPage'),
 });
 const table = createRoute({
   getParentRoute: () => root,
   path: '/t/$key',
   validateSearch: readView,
-  component: lazyRouteComponent(() => import('./table/table-page.tsx'), 'TablePage'),
+  component: lazyRouteComponent(() => withTexts(['table'], import('./table/table-page.tsx')), 'TablePage'),
 });
 const requests = createRoute({
   getParentRoute: () => root,
   path: '/requests',
   validateSearch: readRequestsView,
-  component: lazyRouteComponent(() => import('./requests/requests-page.tsx'), 'RequestsPage'),
+  component: lazyRouteComponent(() => withTexts(['review'], import('./requests/requests-page.tsx')), 'RequestsPage'),
 });
 const request = createRoute({
   getParentRoute: () => root,
   path: '/requests/$id',
   validateSearch: readReviewView,
-  component: lazyRouteComponent(() => import('./requests/request-page.tsx'), 'RequestPage'),
+  component: lazyRouteComponent(() => withTexts(['review'], import('./requests/request-page.tsx')), 'RequestPage'),
 });
 const importWizard = createRoute({
   getParentRoute: () => root,
   path: '/import',
   validateSearch: readWizardAddress,
-  component: lazyRouteComponent(() => import('./imports/wizard/wizard-page.tsx'), 'WizardPage'),
+  component: lazyRouteComponent(() => withTexts(['files'], import('./imports/wizard/wizard-page.tsx')), 'WizardPage'),
 });
 const imports = createRoute({
   getParentRoute: () => root,
   path: '/imports',
   validateSearch: readImportsAddress,
-  component: lazyRouteComponent(() => import('./imports/list/imports-page.tsx'), 'ImportsPage'),
+  component: lazyRouteComponent(() => withTexts(['files'], import('./imports/list/imports-page.tsx')), 'ImportsPage'),
 });
 const oneImport = createRoute({
   getParentRoute: () => root,
   path: '/imports/$id',
   validateSearch: readImportAddress,
-  component: lazyRouteComponent(() => import('./imports/one/import-page.tsx'), 'ImportPage'),
+  component: lazyRouteComponent(() => withTexts(['files'], import('./imports/one/import-page.tsx')), 'ImportPage'),
 });
 const exports = createRoute({
   getParentRoute: () => root,
   path: '/exports',
   validateSearch: readExportsAddress,
-  component: lazyRouteComponent(() => import('./exports/list/exports-page.tsx'), 'ExportsPage'),
+  component: lazyRouteComponent(() => withTexts(['files'], import('./exports/list/exports-page.tsx')), 'ExportsPage'),
 });
 const me = createRoute({
   getParentRoute: () => root,
   path: '/me',
-  component: lazyRouteComponent(() => import('./me/me-page.tsx'), 'MePage'),
+  component: lazyRouteComponent(() => withTexts(['admin'], import('./me/me-page.tsx')), 'MePage'),
 });
 const model = modelRoutes(() => root);
 const admin = adminRoutes(() => root);

@@ -2,17 +2,15 @@
 import { idTextSchema } from '@almanac/service-kit/api/input';
 import { listParameters, pageSchema, readListQuery } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
+import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { z } from 'zod';
 import { columnSchema } from '../columns/column-schema.ts';
 import type { MetadataContext } from '../context.ts';
 import { definitionShape, ofBranch, ofDomain } from '../table-definitions/table-definition-schema.ts';
+import { type StatisticsReader, statisticsShape, withStatistics } from '../table-statistics/table-statistics.ts';
+import { openingViewShape, withOpeningViews } from '../views/opening-views.ts';
 import {
-  type StatisticsReader,
-  statisticsShape,
-  withStatistics,
-  withStatisticsOnPage,
-} from '../table-statistics/table-statistics.ts';
-import {
+  type DeployedTableDefinition,
   deployedFilters,
   getDeployedTableDefinition,
   listDeployedTableDefinitions,
@@ -30,15 +28,21 @@ const deployedSchema = z
     deployed_by: z.int().nullable(),
     deployed_at: z.iso.datetime(),
     ...statisticsShape,
+    ...openingViewShape,
   })
   .meta({ id: 'DeployedTableDefinition', description: 'A table as it is in service.' });
 const tag = 'Deployed table definitions';
-const includeSchema = z
-  .enum(['stats'])
-  .optional()
-  .meta({ description: 'Extension: `stats` adds how many rows each has, its last change and its last import.' });
+const includeSchema = z.enum(['stats', 'opening_view']).optional().meta({
+  description:
+    'Extension: `stats` adds how many rows each has, its last change and its last import; `opening_view` the saved view that it opens with.',
+});
+type Include = z.infer<typeof includeSchema>;
 
 export function deployedTableDefinitionRoutes(ctx: MetadataContext, statistics: StatisticsReader): Route[] {
+  const including = async (include: Include, call: CallContext, tables: DeployedTableDefinition[]) => {
+    if (include === 'stats') return withStatistics(statistics, call, tables);
+    return include === 'opening_view' ? withOpeningViews(ctx, call, tables) : tables;
+  };
   return [
     route({
       method: 'GET',
@@ -51,7 +55,7 @@ export function deployedTableDefinitionRoutes(ctx: MetadataContext, statistics: 
       handle: async ({ call, query: { branch_id, domain_id, include, ...query } }) => {
         const list = readListQuery(query, deployedFilters);
         const page = await listDeployedTableDefinitions(ctx, call, list, { branch_id, domain_id });
-        return include === undefined ? page : withStatisticsOnPage(statistics, call, page);
+        return { ...page, data: await including(include, call, page.data) };
       },
     }),
     route({
@@ -66,7 +70,7 @@ export function deployedTableDefinitionRoutes(ctx: MetadataContext, statistics: 
       response: deployedSchema,
       handle: async ({ call, params, query: { include } }) => {
         const table = await getDeployedTableDefinition(ctx, call, params.id);
-        return include === undefined ? table : (await withStatistics(statistics, call, [table]))[0];
+        return (await including(include, call, [table]))[0];
       },
     }),
   ];

@@ -17,6 +17,7 @@ import { domainReferenceFields } from '../domains/domains.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { placeOf } from '../rights/place.ts';
 import { readVisibleReach, requireVisible, visibleDefinitions } from '../rights/visibility.ts';
+import { filteredTables, type TableFilter } from '../table-definitions/table-definitions.ts';
 
 /** A column as it was deployed. */
 export type DeployedColumn = {
@@ -73,17 +74,15 @@ export const deployedFilters = {
   deployed_at: 'time',
 } as const;
 
-type Filter = { branch_id?: number; domain_id?: number };
-
 /** Lists the deployed tables that the caller sees, with their domain, branch and columns. */
 export async function listDeployedTableDefinitions(
   ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
-  filter: Filter,
+  filter: TableFilter,
 ): Promise<Page<DeployedTableDefinition>> {
   const visible = visibleDefinitions(await readVisibleReach(ctx, call));
-  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...visible };
+  const where = { account_id: call.accountId, ...filteredTables(filter), ...prismaWhere(list.conditions), ...visible };
   const [data, total] = await Promise.all([
     ctx.prisma.deployed_table_definition.findMany({
       where,

@@ -47,5 +47,8 @@ export const params = { id: z.string().meta({ description: 'Numeric id, UUID, or
 export const query = { branch_id: idTextSchema.optional().meta({ description: 'Required with a key.' }) };
 
 /** The filters of lists, by what a table belongs to. */
-export const ofBranch = idTextSchema.optional().meta({ description: 'Only those of this branch.' });
+export const ofBranch = z
+  .union([z.literal('default'), idTextSchema], { error: 'must be a positive integer, or default' })
+  .optional()
+  .meta({ description: 'Only those of this branch. Extension: `default` is the default branch.' });
 export const ofDomain = idTextSchema.optional().meta({ description: 'Only those of this domain.' });

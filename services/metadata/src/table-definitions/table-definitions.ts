@@ -133,17 +133,24 @@ type Attributes = z.infer<z.ZodObject<typeof definitionAttributes>>;
 /** How many definitions an account may have, by whether its plan has branching. */
 export const maximumDefinitions = { withBranching: 5_000, otherwise: 1_000 };
 
-type Filter = { branch_id?: number; domain_id?: number };
+/** What a list of tables is narrowed to. */
+export type TableFilter = { branch_id?: number | 'default'; domain_id?: number };
+
+/** The same as a condition for Prisma. */
+export const filteredTables = ({ branch_id, domain_id }: TableFilter) => ({
+  domain_id,
+  ...(branch_id === 'default' ? { branch: { is_default: true } } : { branch_id }),
+});
 
 /** Lists the definitions that the caller sees, with their domain and branch. */
 export async function listTableDefinitions(
   ctx: MetadataContext,
   call: CallContext,
   list: ListQuery,
-  filter: Filter,
+  filter: TableFilter,
 ): Promise<Page<TableDefinition>> {
   const visible = visibleDefinitions(await readVisibleReach(ctx, call));
-  const where = { account_id: call.accountId, ...filter, ...prismaWhere(list.conditions), ...visible };
+  const where = { account_id: call.accountId, ...filteredTables(filter), ...prismaWhere(list.conditions), ...visible };
   const [data, total] = await Promise.all([
     ctx.prisma.table_definition.findMany({
       where,

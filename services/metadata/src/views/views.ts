@@ -114,6 +114,28 @@ const visibleTo = ({ accountId, userId }: CallContext): Prisma.saved_viewWhereIn
   OR: [{ sharing: { not: 'private' } }, ...(userId === undefined ? [] : [{ owner_id: userId }])],
 });
 
+/**
+ * The views that these tables open with for the caller, by table: their own default, else
+ * everybody's.
+ */
+export async function readOpeningViews(
+  ctx: MetadataContext,
+  call: CallContext,
+  tableIds: number[],
+): Promise<ReadonlyMap<number, number>> {
+  const defaults = await ctx.prisma.saved_view_default.findMany({
+    where: {
+      account_id: call.accountId,
+      table_definition_id: { in: tableIds },
+      user_id: { in: [everybody, call.userId ?? everybody] },
+      view: visibleTo(call),
+    },
+    orderBy: { user_id: 'asc' }, // the caller's own replaces everybody's
+    select: { table_definition_id: true, view_id: true },
+  });
+  return new Map(defaults.map(({ table_definition_id, view_id }) => [table_definition_id, view_id]));
+}
+
 /** One view with its state; another user's private one is not found. */
 export async function getView(ctx: MetadataContext, call: CallContext, id: number): Promise<ViewDetail> {
   await requireView(ctx, call, id);

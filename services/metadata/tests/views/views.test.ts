@@ -5,6 +5,7 @@ import { startBus } from '@almanac/testkit/messaging/bus';
 import {
   type Account,
   givenAccount,
+  givenAdmin,
   givenTable,
   givenUser,
   keyColumn,
@@ -228,6 +229,32 @@ describe('the view that a table opens with', () => {
       [false, false],
       [false, true],
     ]);
+  });
+
+  it('is listed with the tables in service, for those who may view their rows', async () => {
+    const [dev, other] = [developer(), viewer()];
+    const approver = givenUser(metadata, account.id, [['approve', 'branch', account.mainId]]);
+    const admin = givenAdmin(metadata, account.id);
+    const { id } = await admin.post('/deployments', { branch_id: account.mainId, table_definition_ids: [table.id] });
+    await admin.post(`/deployments/${id}/deploy`);
+    const opens = async (by: Account['api']) => {
+      const [listed] = (await by.get('/deployed_table_definitions?include=opening_view')).data;
+      const shown = await by.get(`/deployed_table_definitions/${table.id}?include=opening_view`);
+      expect(shown).toEqual(listed);
+      return listed.opening_view_id;
+    };
+    expect(await opens(other)).toBeNull();
+    const everybodys = await save(dev, { sharing: 'shared', is_default: true });
+    const own = await save(other, { is_own_default: true });
+    expect([await opens(dev), await opens(other), await opens(account.api)]).toEqual([
+      everybodys.id,
+      own.id,
+      everybodys.id,
+    ]);
+    expect(await opens(approver)).toBeNull();
+    await other.send('PATCH', `/views/${own.id}`, { view: { is_own_default: false } });
+    expect(await opens(other)).toBe(everybodys.id);
+    expect((await other.get('/deployed_table_definitions')).data[0]).not.toHaveProperty('opening_view_id');
   });
 
   it('is no other user’s any more when it becomes private', async () => {

@@ -2,7 +2,7 @@
 import { useLingui } from '@lingui/react/macro';
 import { type QueryKey, type UseQueryOptions, useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { type Branch, branchesQuery } from '../api/queries.ts';
+import { type Branch, branchesQuery, type Table, tablesQuery } from '../api/queries.ts';
 
 type CurrentBranch = { branch: Branch | undefined; branches: Branch[]; error: unknown; retry: () => void };
 
@@ -14,6 +14,22 @@ export function useBranch(): CurrentBranch {
   const branch = branches?.find((one) => (id === undefined ? one.is_default : one.id === id));
   const unknown = branches && !branch ? new Error(t`There is no such branch, or you may not see it.`) : null;
   return { branch, branches: branches ?? [], error: error ?? unknown, retry: () => void refetch() };
+}
+
+/** The deployed tables of the branch of the address. They are read beside the branches. */
+export function useTables(): OfBranch<Table[]> {
+  const { branch: id } = useSearch({ strict: false }) as { branch?: number };
+  const { branch, error: branchError, retry } = useBranch();
+  const { data, error, refetch } = useQuery(tablesQuery(id ?? 'default'));
+  return {
+    branch,
+    data,
+    error: branchError ?? error,
+    retry: () => {
+      if (branchError) retry();
+      void refetch();
+    },
+  };
 }
 
 type OfBranch<T> = Pick<CurrentBranch, 'branch' | 'error' | 'retry'> & { data: T | undefined };

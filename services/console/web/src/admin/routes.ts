@@ -1,6 +1,7 @@
 // The addresses of administration, below the root of the console.
 import { type AnyRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { readText } from '../address/view.ts';
+import { withTexts } from '../language/texts.ts';
 import { readAuditView } from './audit/audit-view.ts';
 import { readPeopleView } from './people/people-view.ts';
 import { readExplainView } from './person/explain-view.ts';
@@ -12,7 +13,7 @@ export function adminRoutes<Root extends AnyRoute>(root: () => Root) {
   const admin = createRoute({
     getParentRoute: root,
     path: '/admin',
-    component: lazyRouteComponent(() => import('./admin-layout.tsx'), 'AdminLayout'),
+    component: lazyRouteComponent(() => withTexts(['admin'], import('./admin-layout.tsx')), 'AdminLayout'),
   });
   const home = createRoute({
     getParentRoute: () => admin,
@@ -23,52 +24,58 @@ export function adminRoutes<Root extends AnyRoute>(root: () => Root) {
     getParentRoute: () => admin,
     path: '/people',
     validateSearch: readPeopleView,
-    component: lazyRouteComponent(() => import('./people/people-page.tsx'), 'PeoplePage'),
+    component: lazyRouteComponent(() => withTexts(['admin'], import('./people/people-page.tsx')), 'PeoplePage'),
   });
   const person = createRoute({
     getParentRoute: () => admin,
     path: '/people/$id',
     validateSearch: readExplainView,
-    component: lazyRouteComponent(() => import('./person/person-page.tsx'), 'PersonPage'),
+    component: lazyRouteComponent(() => withTexts(['admin'], import('./person/person-page.tsx')), 'PersonPage'),
   });
   const groups = createRoute({
     getParentRoute: () => admin,
     path: '/groups',
     validateSearch: readTyped,
-    component: lazyRouteComponent(() => import('./groups/groups-page.tsx'), 'GroupsPage'),
+    component: lazyRouteComponent(() => withTexts(['admin'], import('./groups/groups-page.tsx')), 'GroupsPage'),
   });
   const group = createRoute({
     getParentRoute: () => admin,
     path: '/groups/$id',
-    component: lazyRouteComponent(() => import('./groups/group-page.tsx'), 'GroupPage'),
+    component: lazyRouteComponent(() => withTexts(['admin'], import('./groups/group-page.tsx')), 'GroupPage'),
   });
   const applications = createRoute({
     getParentRoute: () => admin,
     path: '/applications',
     validateSearch: readTyped,
-    component: lazyRouteComponent(() => import('./applications/applications-page.tsx'), 'ApplicationsPage'),
+    component: lazyRouteComponent(
+      () => withTexts(['admin'], import('./applications/applications-page.tsx')),
+      'ApplicationsPage',
+    ),
   });
   const application = createRoute({
     getParentRoute: () => admin,
     path: '/applications/$id',
-    component: lazyRouteComponent(() => import('./applications/application-page.tsx'), 'ApplicationPage'),
+    component: lazyRouteComponent(
+      () => withTexts(['admin'], import('./applications/application-page.tsx')),
+      'ApplicationPage',
+    ),
   });
   const account = createRoute({
     getParentRoute: () => admin,
     path: '/account',
-    component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+    component: lazyRouteComponent(() => withTexts(['admin'], import('./account/account-page.tsx')), 'AccountPage'),
   });
   const usage = createRoute({
     getParentRoute: () => admin,
     path: '/usage',
     validateSearch: readUsageView,
-    component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+    component: lazyRouteComponent(() => withTexts(['admin'], import('./usage/usage-page.tsx')), 'UsagePage'),
   });
   const audit = createRoute({
     getParentRoute: () => admin,
     path: '/audit',
     validateSearch: readAuditView,
-    component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+    component: lazyRouteComponent(() => withTexts(['admin'], import('./audit/audit-page.tsx')), 'AuditPage'),
   });
   return admin.addChildren([home, people, person, groups, group, applications, application, account, usage, audit]);
 }

@@ -23,17 +23,20 @@ export const branchesQuery = queryOptions({
   staleTime: minute,
 });
 
-/** The deployed tables of a branch with their columns, by name. */
-export const tablesQuery = (branchId: number) =>
+/**
+ * The deployed tables of a branch with their columns and the views that they open with, by name.
+ * Those of the default branch are found before the branches are.
+ */
+export const tablesQuery = (branch: number | 'default') =>
   queryOptions({
-    queryKey: ['tables', branchId],
-    queryFn: ({ signal }) =>
-      all(
-        client.list('/deployed_table_definitions', {
-          params: { query: { branch_id: branchId, sort: 'name' } },
-          signal,
-        }),
-      ),
+    queryKey: ['tables', branch],
+    queryFn: async ({ signal, client: queries }) => {
+      const query = { branch_id: branch, include: 'opening_view', sort: 'name' } as const;
+      const tables = await all(client.list('/deployed_table_definitions', { params: { query }, signal }));
+      const [first] = tables;
+      if (first && branch === 'default') queries.setQueryData(['tables', first.branch_id], tables);
+      return tables;
+    },
     staleTime: minute,
   });
 

@@ -2,8 +2,8 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useOfBranch } from '../address/use-branch.ts';
-import { meQuery, tablesQuery } from '../api/queries.ts';
+import { useTables } from '../address/use-branch.ts';
+import { meQuery } from '../api/queries.ts';
 import styles from '../parts/page.module.css';
 import { Page } from '../parts/page.tsx';
 import { ErrorState, Skeleton } from '../parts/states.tsx';
@@ -37,7 +37,7 @@ export function HomePage() {
 }
 
 function UsedTables() {
-  const { data, error, retry } = useOfBranch(tablesQuery);
+  const { data, error, retry } = useTables();
   if (error) return <ErrorState error={error} onRetry={retry} />;
   if (!data) return <Skeleton lines={4} />;
   if (data.length === 0) return <NoTables />;

@@ -1,5 +1,6 @@
 // The language of the console: the one chosen here, else the browser's, else English.
 import { i18n } from '@lingui/core';
+import { loadTexts } from './texts.ts';
 
 /** The languages by their own names. The pseudo-locale shows texts that are not translated. */
 export const languages = { en: 'English', de: 'Deutsch', pseudo: 'Ƥŝēũďō' } as const;
@@ -7,15 +8,9 @@ export type Language = keyof typeof languages;
 
 const storageKey = 'almanac.language';
 
-const catalogs: Record<Language, () => Promise<{ messages: Parameters<typeof i18n.load>[1] }>> = {
-  en: () => import('./en.po'),
-  de: () => import('./de.po'),
-  pseudo: () => import('./pseudo.po'),
-};
-
-/** Loads the texts and sets the language of the page. */
+/** Loads the texts that are in use, and sets the language of the page. */
 export async function activateLanguage(language: Language): Promise<void> {
-  const { messages } = await catalogs[language]();
+  const messages = await loadTexts(language);
   i18n.loadAndActivate({ locale: language, locales: localeOf(language), messages });
   document.documentElement.lang = localeOf(language);
 }

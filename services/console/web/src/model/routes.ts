@@ -1,6 +1,7 @@
 // The addresses of the structure of tables, below the root of the console.
 import { type AnyRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { readId } from '../address/view.ts';
+import { withTexts } from '../language/texts.ts';
 
 /** Of a new table: the domain that was chosen before. */
 type NewTableAddress = { domain?: number | undefined };
@@ -10,17 +11,26 @@ export function modelRoutes<Root extends AnyRoute>(root: () => Root) {
     getParentRoute: root,
     path: '/tables/new',
     validateSearch: ({ domain }: Record<string, unknown>): NewTableAddress => ({ domain: readId(domain) }),
-    component: lazyRouteComponent(() => import('./new-table/new-table-page.tsx'), 'NewTablePage'),
+    component: lazyRouteComponent(
+      () => withTexts(['model', 'files', 'review'], import('./new-table/new-table-page.tsx')),
+      'NewTablePage',
+    ),
   });
   const structure = createRoute({
     getParentRoute: root,
     path: '/t/$key/structure',
-    component: lazyRouteComponent(() => import('./structure/structure-page.tsx'), 'StructurePage'),
+    component: lazyRouteComponent(
+      () => withTexts(['model', 'review'], import('./structure/structure-page.tsx')),
+      'StructurePage',
+    ),
   });
   const impact = createRoute({
     getParentRoute: root,
     path: '/t/$key/impact',
-    component: lazyRouteComponent(() => import('./impact/impact-page.tsx'), 'ImpactPage'),
+    component: lazyRouteComponent(
+      () => withTexts(['model', 'review'], import('./impact/impact-page.tsx')),
+      'ImpactPage',
+    ),
   });
   return [newTable, structure, impact] as const;
 }

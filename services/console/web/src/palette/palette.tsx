@@ -8,9 +8,8 @@ import { Header } from 'react-aria-components/Header';
 import { Input } from 'react-aria-components/Input';
 import { ListBox, ListBoxItem, ListBoxSection } from 'react-aria-components/ListBox';
 import { SearchField } from 'react-aria-components/SearchField';
-import { useBranch, useOfBranch } from '../address/use-branch.ts';
+import { useBranch, useTables } from '../address/use-branch.ts';
 import { useIsAdministrator } from '../admin/use-is-administrator.ts';
-import { tablesQuery } from '../api/queries.ts';
 import type { Act } from '../keys/shortcuts.ts';
 import { ModalDialog } from '../parts/modal-dialog.tsx';
 import { chooseTheme } from '../styles/theme.ts';
@@ -88,7 +87,7 @@ export function Palette({ onClose, onAct }: PaletteProps) {
 /** The tables of the branch, those opened last first. */
 function useTableItems(): Item[] {
   const navigate = useNavigate();
-  const { data: tables = [] } = useOfBranch(tablesQuery);
+  const { data: tables = [] } = useTables();
   return recentFirst(tables).map(({ id, key, name, domain }) => ({
     id: `table:${id}`,
     name,

@@ -2,11 +2,14 @@
 import { lazy, Suspense, useState } from 'react';
 import type { Table } from '../api/queries.ts';
 import type { Editing } from '../edits/use-editing.ts';
+import { withTexts } from '../language/texts.ts';
 import type { Written } from './bulk/use-bulk-write.ts';
 import type { ShownView } from './use-view.ts';
 
-const BulkDialog = lazy(async () => ({ default: (await import('./bulk/bulk-dialog.tsx')).BulkDialog }));
-const BulkDone = lazy(async () => ({ default: (await import('./bulk/bulk-done.tsx')).BulkDone }));
+const BulkDialog = lazy(async () => ({
+  default: (await withTexts(['table', 'bulk'], import('./bulk/bulk-dialog.tsx'))).BulkDialog,
+}));
+const BulkDone = lazy(async () => ({ default: (await withTexts(['bulk'], import('./bulk/bulk-done.tsx'))).BulkDone }));
 
 type BulkChangesProps = {
   /** The dialog that is open. */

@@ -12,6 +12,7 @@ import { Grid, type GridHandle } from '../grid/grid.tsx';
 import { gridTexts } from '../grid/grid-texts.ts';
 import type { RowQuery } from '../grid/rows/row-source.ts';
 import { handFile } from '../imports/wizard/handed-file.ts';
+import { withTexts } from '../language/texts.ts';
 import { ErrorState } from '../parts/states.tsx';
 import { BulkChanges } from './bulk-changes.tsx';
 import { useChangedElsewhere } from './changed-elsewhere.tsx';
@@ -27,7 +28,9 @@ import { ViewBar } from './views/view-bar.tsx';
 
 const RowPanel = lazy(async () => ({ default: (await import('./row/row-panel.tsx')).RowPanel }));
 const RowCards = lazy(async () => ({ default: (await import('./row-cards.tsx')).RowCards }));
-const ExportDialog = lazy(async () => ({ default: (await import('../exports/export-dialog.tsx')).ExportDialog }));
+const ExportDialog = lazy(async () => ({
+  default: (await withTexts(['files'], import('../exports/export-dialog.tsx'))).ExportDialog,
+}));
 const CurlDialog = lazy(async () => ({ default: (await import('./curl/curl-dialog.tsx')).CurlDialog }));
 
 type TableRowsProps = { table: Table; tables: Table[]; userId: number };

@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useOfBranch } from '../address/use-branch.ts';
-import { type Definition, definitionsQuery, type Table, tablesQuery } from '../api/queries.ts';
+import { useTables } from '../address/use-branch.ts';
+import { type Definition, definitionsQuery, type Table } from '../api/queries.ts';
 import { type Domain, domainsQuery } from '../model/definition/queries.ts';
 import { DomainDialog } from '../model/domains/domain-dialog.tsx';
 import { DomainHead } from '../model/domains/domain-head.tsx';
@@ -25,7 +25,7 @@ export function TablesPage() {
   const { t } = useLingui();
   const [typed, setTyped] = useState('');
   const [isNewDomain, setIsNewDomain] = useState(false);
-  const { branch, data, error, retry } = useOfBranch(tablesQuery);
+  const { branch, data, error, retry } = useTables();
   const { data: drafts } = useQuery({ ...definitionsQuery(branch?.id ?? 0), enabled: branch !== undefined });
   const { data: domains } = useQuery(domainsQuery);
   return (

@@ -161,6 +161,8 @@ export class ApplicationRun {
       "lock_timeout = '30s'",
       "work_mem = '128MB'",
       'idle_in_transaction_session_timeout = 0',
+      // The gathered operations are analyzed: their flags need a small sample.
+      'default_statistics_target = 10',
     ])
       await this.sql(`set local ${setting}`);
     const names = [...this.attempt.tables.values()].toSorted((a, b) => a.lineage_id - b.lineage_id).map(tableName);

@@ -11,7 +11,6 @@ import type { EditLook } from '../../grid/editing.ts';
 import { type CellRange, type GridPlace, type RangeFill, repeatedInto, rowsOf } from '../../grid/range/cell-range.ts';
 import { localeOf } from '../../language/language.ts';
 import { addRows, type EditPlan, newRows, setCells } from '../edits.ts';
-import { planFill } from '../fill/fill-plan.ts';
 import { type PasteShape, planPaste, shapeOf } from '../paste/paste-plan.ts';
 import { findByPlace, longestPaste, type PastePlace, readPaste } from '../paste/read-paste.ts';
 import type { EditedTable } from '../use-edits.ts';
@@ -99,7 +98,8 @@ export function usePlannedEdits(context: Context) {
     return { kind: 'paste', shape, plan: planPaste(lines, rows, look.shown) };
   };
   const planFilled = async (fill: RangeFill, order: readonly string[]): Promise<PlannedEdits> => {
-    const [source, into] = await Promise.all([rowsIn(fill.source), rowsIn(fill.target)]);
+    const code = import('../fill/fill-plan.ts'); // few visits fill cells
+    const [source, into, { planFill }] = await Promise.all([rowsIn(fill.source), rowsIn(fill.target), code]);
     const target = into.filter(look.canEdit);
     return { kind: 'fill', plan: planFill(fill, { columns: editable, order, source, target, shown: look.shown }) };
   };

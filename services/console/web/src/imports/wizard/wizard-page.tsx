@@ -2,8 +2,8 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useOfBranch } from '../../address/use-branch.ts';
-import { meQuery, tablesQuery } from '../../api/queries.ts';
+import { useTables } from '../../address/use-branch.ts';
+import { meQuery } from '../../api/queries.ts';
 import { Page } from '../../parts/page.tsx';
 import { ErrorState, Skeleton } from '../../parts/states.tsx';
 import { NoTables } from '../../tables/no-tables.tsx';
@@ -11,7 +11,7 @@ import { Wizard } from './wizard.tsx';
 
 export function WizardPage() {
   const { t } = useLingui();
-  const { branch, data, error, retry } = useOfBranch(tablesQuery);
+  const { branch, data, error, retry } = useTables();
   const me = useQuery(meQuery);
   return (
     <Page

@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
-import { useOfBranch } from '../../address/use-branch.ts';
-import { type Table, tablesQuery } from '../../api/queries.ts';
+import { useTables } from '../../address/use-branch.ts';
+import type { Table } from '../../api/queries.ts';
 import { ErrorState } from '../../parts/states.tsx';
 import { NoSuchTable } from './no-such-table.tsx';
 
@@ -15,7 +15,7 @@ type DeployedTableProps = {
 
 /** Finds a table by its key on the branch of the address. */
 export function DeployedTable({ tableKey, waiting, children }: DeployedTableProps) {
-  const { branch, data: tables, error, retry } = useOfBranch(tablesQuery);
+  const { branch, data: tables, error, retry } = useTables();
   if (error) return <ErrorState error={error} onRetry={retry} />;
   if (!tables) return waiting;
   const table = tables.find(({ key }) => key === tableKey);

@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useOfBranch } from '../../address/use-branch.ts';
+import { useOfBranch, useTables } from '../../address/use-branch.ts';
 import { AlmanacError, client } from '../../api/client.ts';
-import { type Branch, definitionsQuery, type Table, tablesQuery } from '../../api/queries.ts';
+import { type Branch, definitionsQuery, type Table } from '../../api/queries.ts';
 import { useAct } from '../../api/use-act.ts';
 import { Notice } from '../../parts/blocks/notice.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -30,7 +30,7 @@ export function StructurePage() {
   const { t } = useLingui();
   const { key } = useParams({ from: '/t/$key/structure' });
   const { branch, ...draft } = useOfBranch((branchId) => definitionQuery(branchId, key));
-  const tables = useOfBranch(tablesQuery);
+  const tables = useTables();
   const error = draft.error ?? tables.error;
   if (draft.error instanceof AlmanacError && draft.error.status === 404)
     return (

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
-import type { TableView, ViewMembers } from '../../address/view.ts';
+import type { ViewMembers } from '../../address/view.ts';
 import { explainError } from '../../api/explain-error.ts';
 import type { Table } from '../../api/queries.ts';
 import { isDifferent } from './state/difference.ts';
@@ -36,7 +36,8 @@ export function useChosenView(table: Table): ChosenView {
   const id = typeof search.view === 'number' ? search.view : undefined;
   const one = useQuery({ ...viewQuery(id ?? 0), enabled: id !== undefined });
   const view = id === undefined ? undefined : one.data;
-  const opening = search.view === undefined ? openingView(list.data, isDifferent(search)) : undefined;
+  const opening =
+    search.view === undefined ? viewToOpen(openingView(table, list.data), isDifferent(search)) : undefined;
   useOpening(opening);
 
   const { members, missing } = useMemo(() => {
@@ -52,23 +53,26 @@ export function useChosenView(table: Table): ChosenView {
     views: list.data ?? [],
     view,
     saved: members,
-    isSettled: id === undefined ? opening === undefined && (!isPlain(search) || !list.isPending) : !!view || isMissing,
+    isSettled: id === undefined ? opening === undefined : !!view || isMissing,
     isMissing,
     missingColumns: missing,
-    // A console of this release also works with services of the one before, which know no views.
-    error: (isMissing || view ? null : one.error) ?? (explainError(list.error).status === 404 ? null : list.error),
+    error: (isMissing || view ? null : one.error) ?? list.error,
     retry: () => void queries.invalidateQueries({ queryKey: ['views'] }),
   };
 }
 
-const isPlain = (search: TableView) => search.view === undefined && !isDifferent(search);
+/** The view that a table opens with: the table says so first, its views are read later. */
+function openingView(table: Table, views: View[] | undefined): number | null {
+  if (!views) return table.opening_view_id ?? null;
+  const opening = views.find(({ is_own_default }) => is_own_default) ?? views.find(({ is_default }) => is_default);
+  return opening?.id ?? null;
+}
 
 /** What an address without a view stands for, where the table opens with a saved one. */
-function openingView(views: View[] | undefined, differs: boolean): number | 'all' | undefined {
-  const own = views?.find(({ is_own_default }) => is_own_default);
-  const opening = own ?? views?.find(({ is_default }) => is_default);
+function viewToOpen(opening: number | null, differs: boolean): number | 'all' | undefined {
+  if (opening === null) return undefined;
   // A link with filters and without a view was made from all rows.
-  return opening && (differs ? 'all' : opening.id);
+  return differs ? 'all' : opening;
 }
 
 function useOpening(view: number | 'all' | undefined): void {
