@@ -13,6 +13,7 @@ import { printMerges, timeMerges } from './branches/merge.ts';
 import { compareBulk, printBulk } from './bulk.ts';
 import { printChangeRequests, timeChangeRequests } from './change-requests/change-requests.ts';
 import { type Comparison, compare, connections, type Sides } from './compare.ts';
+import { measureConsole } from './console/console.ts';
 import { printDefinitions, timeDefinitions } from './definitions.ts';
 import { measureFormats } from './formats.ts';
 import { measureOverhead, printOverhead } from './gateway.ts';
@@ -48,6 +49,7 @@ Measures a system of its own on this machine, against a bare Node server with Po
     differences comparing two instants of a table of which a hundredth was changed, and two branches; its activity
     change-requests  reading, extending, deciding, rehearsing and applying a change request over a tenth of a table
     streams     events delivered to 200 open streams of an account
+    console     pages that open, rows that are searched, scrolled, pasted and reviewed in a browser (Chromium)
     growth      a few calls, before and after there are thousands of accounts, users and tables`;
 
 const sizes = {
@@ -91,6 +93,7 @@ const parts = [
   'differences',
   'change-requests',
   'streams',
+  'console',
   'growth',
 ] as const;
 type Part = (typeof parts)[number];
@@ -162,6 +165,7 @@ try {
   if (wants('change-requests'))
     printChangeRequests(await timeChangeRequests({ product, rows: size.rows, rounds: size.mergeRounds, say }), say);
   if (wants('streams')) await measureStreams(product, size.streams, say);
+  if (wants('console')) await measureConsole(product, size.rows, say);
   if (wants('growth')) await measureGrowth(product, size.growth, say);
 } finally {
   for (const step of cleanUp.toReversed()) await step();

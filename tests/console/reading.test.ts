@@ -98,6 +98,21 @@ describe('the console', () => {
 });
 
 describe('the pages of the console', () => {
+  it.each([
+    ['home', '/console/'],
+    ['a table', '/console/t/TABLE'],
+  ])('%s does not move while it loads', async (_, path) => {
+    await served.withPage(
+      path.replace('TABLE', key),
+      async (page) => {
+        await page.getByRole('heading', { level: 1 }).first().waitFor();
+        await page.waitForLoadState('networkidle');
+        expect(await page.evaluate(layoutShift)).toBeLessThan(0.05);
+      },
+      { live: 'off' },
+    );
+  });
+
   // In kB as brotli makes them, a little more than they are: a library too many is noticed.
   it.each([
     ['home', '/console/', 190],
@@ -121,6 +136,14 @@ describe('the pages of the console', () => {
     );
   });
 });
+
+// The sum of all shifts so far; the browser gives what it has seen to a new observer.
+const layoutShift = `new Promise((done) => {
+  let sum = 0;
+  const add = (list) => list.getEntries().forEach(({ value }) => { sum += value; });
+  new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+  requestAnimationFrame(() => requestAnimationFrame(() => done(sum)));
+})`;
 
 async function kilobytesOf(addresses: string[]): Promise<number> {
   // A connection that was idle may be closed as it is used again.

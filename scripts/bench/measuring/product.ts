@@ -16,6 +16,9 @@ export type Target = { port: number; headers(): Promise<Record<string, string>> 
 
 export type Product = {
   api: Api;
+  /** The administrator of the account, and where they log in. */
+  person: { email: string; password: string };
+  origin: string;
   gateway: Target;
   /** The data service, as the gateway calls it. */
   service: Target;
@@ -38,7 +41,7 @@ export async function startProduct(home: string): Promise<Product> {
     const folder = readHome({ ALMANAC_HOME: home });
     const { http, rpc, postgres_port, processes } = readRuntime(folder) as Runtime;
     const secrets = readJson<Secrets>(folder.secrets) as Secrets;
-    const api = await signIn(system.baseUrl, home);
+    const { api, person } = await signIn(system.baseUrl, home);
     const sign = await createContextSigner('metadata', secrets.context_keys.metadata);
     const data = createRpcClient('data', rpc.data as string, sign);
     stop = async () => {
@@ -47,6 +50,8 @@ export async function startProduct(home: string): Promise<Product> {
     };
     return {
       api,
+      person,
+      origin: system.baseUrl,
       gateway: { port: portOf(http.gateway), headers: async () => ({ Authorization: `Bearer ${api.token}` }) },
       service: { port: portOf(http.data), headers: await contextOf(api.token, secrets) },
       asMetadata: { data: data.client, caller: callerOf(api.token) },
@@ -64,7 +69,7 @@ export async function startProduct(home: string): Promise<Product> {
 
 const portOf = (address: string | undefined) => Number(address?.split(':')[1]);
 
-async function signIn(baseUrl: string, home: string): Promise<Api> {
+async function signIn(baseUrl: string, home: string): Promise<Pick<Product, 'api' | 'person'>> {
   const operator = await createOperator(readOperatorConfig({ ...process.env, ALMANAC_HOME: home }));
   try {
     const account = await createAccount(operator, {
@@ -74,7 +79,8 @@ async function signIn(baseUrl: string, home: string): Promise<Api> {
       redirectUri: 'http://127.0.0.1:9876/callback',
     });
     await updateAccount(operator, account.account_id, { allowance: 1_000_000_000 });
-    return createApi(baseUrl, (await signInPerson(baseUrl, account.application, account.admin)).access_token);
+    const { access_token } = await signInPerson(baseUrl, account.application, account.admin);
+    return { api: createApi(baseUrl, access_token), person: account.admin };
   } finally {
     operator.close();
   }

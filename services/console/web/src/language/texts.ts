@@ -18,11 +18,11 @@ export async function loadTexts(language: string): Promise<Messages> {
 
 /** A module that is being loaded, once the texts of its areas are there. */
 export async function withTexts<Module>(areas: Area[], module: Promise<Module>): Promise<Module> {
-  const [loaded] = await Promise.all([module, ...areas.map(useArea)]);
+  const [loaded] = await Promise.all([module, ...areas.map(loadArea)]);
   return loaded;
 }
 
-async function useArea(area: Area): Promise<void> {
+async function loadArea(area: Area): Promise<void> {
   inUse.add(area); // first, for a choice of another language while the texts are on their way
   const { locale } = i18n;
   i18n.load(locale, await readCatalog(area, locale));
