@@ -17,12 +17,12 @@ type DeployedTableProps = {
 export function DeployedTable({ tableKey, waiting, children }: DeployedTableProps) {
   const { branch, data: tables, error, retry } = useTables();
   if (error) return <ErrorState error={error} onRetry={retry} />;
-  if (!tables) return waiting;
-  const table = tables.find(({ key }) => key === tableKey);
-  if (table) return children(table, tables);
+  const table = tables?.find(({ key }) => key === tableKey);
+  if (tables && table) return children(table, tables);
+  if (!tables || !branch) return waiting;
   return (
     <NoSuchTable tableKey={tableKey}>
-      <Trans>It is not deployed on the branch {branch?.name}, or you may not view it.</Trans>
+      <Trans>It is not deployed on the branch {branch.name}, or you may not view it.</Trans>
     </NoSuchTable>
   );
 }
