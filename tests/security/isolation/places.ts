@@ -103,6 +103,7 @@ const byName: Record<string, Kind> = {
   import_table_id: 'dry run',
   key: 'table definition key',
   lookup_display_column_id: 'column definition',
+  opening_view_id: 'view', // no field of `q`
   operation_id: 'change operation',
   operation_ids: 'change operation',
   oauth_application_id: 'acting application',
