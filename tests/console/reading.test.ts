@@ -72,6 +72,27 @@ describe('the console', () => {
     });
   });
 
+  it('has the texts of every page that is opened in the chosen language, and after another choice', async () => {
+    await served.withPage(
+      `/console/t/${key}`,
+      async (page) => {
+        const search = (name: string) => page.getByRole('searchbox', { name });
+        await search('Zeilen suchen').waitFor();
+        await page.getByRole('link', { name: 'Importe' }).click();
+        await page.getByRole('link', { name: 'Neuer Import' }).first().waitFor();
+        await page.getByRole('button', { name: /^Einstellungen von/ }).click();
+        await page.getByRole('menuitemradio', { name: 'English' }).click();
+        await page.getByRole('link', { name: 'New import' }).first().waitFor();
+        await page.goBack();
+        await search('Search rows').waitFor();
+        await page.getByRole('link', { name: 'Admin', exact: true }).click();
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        expect(await page.locator('html').getAttribute('lang')).toBe('en');
+      },
+      { locale: 'de-DE' },
+    );
+  });
+
   it('opens a row by keyboard with its history, and closes it', async () => {
     await served.withPage(`/console/t/${key}?sort=code`, async (page) => {
       await page.getByRole('gridcell', { name: 'A-1' }).click();
