@@ -1,11 +1,10 @@
 // What a person waits for in the console, in a real browser: pages that open, rows that are
 // searched, scrolled, pasted and reviewed. Each line has the budget.
-import { upload } from '@almanac/api-client/api';
 import type { DeployedTable } from '@almanac/testkit/system/builders';
 import type { Page } from 'playwright-core';
 import type { Product } from '../measuring/product.ts';
 import { median, quantile } from '../measuring/quantiles.ts';
-import { completed, deployCategories, deployProducts, importFile } from '../tables/imports.ts';
+import { deployCategories, deployProducts, importFile, loadFile } from '../tables/imports.ts';
 import { makeChangedCsv, makeCsv, makeRow } from '../tables/rows.ts';
 import { type Console, heapOf, openConsole, seenBy, timeAct, untilShown } from './browser.ts';
 
@@ -156,17 +155,10 @@ async function scrollThrough(page: Page): Promise<void> {
 }
 
 /** A change request that changes a tenth of the rows; returns its id. */
-async function proposeChanges({ api }: Product, { id, branchId }: DeployedTable, rows: number): Promise<number> {
-  const made = await api.post<{ id: number }>('/imports', { branch_id: branchId });
-  const load = { table_definition_id: id, pattern: 'incremental', dry_run: true };
-  const table = await api.post<{ id: number; upload_url: string }>(`/imports/${made.id}/tables`, load);
-  await upload(table.upload_url, makeChangedCsv(rows, 10, 'stock', 1));
-  const begun = Date.now();
-  await api.post(`/imports/${made.id}/upload_complete`);
-  await completed(api, `/imports/${made.id}`, begun);
-  const as = { as: 'change_request', title: 'Counted again' };
-  const { change_request_id } = await api.post(`/imports/${made.id}/tables/${table.id}/apply`, as);
-  return change_request_id;
+async function proposeChanges({ api }: Product, table: DeployedTable, rows: number): Promise<number> {
+  const csv = makeChangedCsv(rows, 10, 'stock', 1);
+  const { path } = await loadFile(api, table, csv, { pattern: 'incremental', dry_run: true });
+  return (await api.post(`${path}/apply`, { as: 'change_request', title: 'Counted again' })).change_request_id;
 }
 
 const ms = (value: number) => `${Math.round(value).toLocaleString('en')} ms`;

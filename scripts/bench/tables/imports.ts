@@ -26,22 +26,33 @@ export function deployProducts(api: Api, name: string, categoriesId: number): Pr
   return givenDeployedTable(api, { name, columns: own });
 }
 
-/**
- * Imports a file, by default as the whole table. Returns the seconds from "upload complete" to
- * "completed": the upload isn't the system's work.
- */
+type Target = Pick<DeployedTable, 'id' | 'branchId'>;
+type Load = { pattern: 'full' | 'incremental'; dry_run?: boolean };
+/** `path`: of the file's table in its import. */
+type Loaded = { path: string; seconds: number };
+
+/** Imports a file, by default as the whole table. Returns the seconds of `loadFile`. */
 export async function importFile(
   api: Api,
-  table: Pick<DeployedTable, 'id' | 'branchId'>,
+  table: Target,
   csv: Buffer,
-  pattern: 'full' | 'incremental' = 'full',
+  pattern: Load['pattern'] = 'full',
 ): Promise<number> {
+  return (await loadFile(api, table, csv, { pattern })).seconds;
+}
+
+/**
+ * Loads a file, or runs that dry. The seconds are those from "upload complete" to "completed": the
+ * upload isn't the system's work.
+ */
+export async function loadFile(api: Api, table: Target, csv: Buffer, load: Load): Promise<Loaded> {
   const { id } = await api.post<{ id: number }>('/imports', { branch_id: table.branchId });
-  const { upload_url } = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, pattern });
-  await upload(upload_url, csv);
+  const added = await api.post(`/imports/${id}/tables`, { table_definition_id: table.id, ...load });
+  await upload(added.upload_url, csv);
   const begun = Date.now();
   await api.post(`/imports/${id}/upload_complete`);
-  return (await completed(api, `/imports/${id}`, begun)).seconds;
+  const { seconds } = await completed(api, `/imports/${id}`, begun);
+  return { path: `/imports/${id}/tables/${added.id}`, seconds };
 }
 
 type Ended = { status: string; finished_at: string | null };

@@ -6,10 +6,12 @@ import { type Branch, branchesQuery, type Table, tablesQuery } from '../api/quer
 
 type CurrentBranch = { branch: Branch | undefined; branches: Branch[]; error: unknown; retry: () => void };
 
+const useBranchId = () => (useSearch({ strict: false }) as { branch?: number }).branch;
+
 /** The branch that is worked on; undefined until the branches are known, and when it is none. */
 export function useBranch(): CurrentBranch {
   const { t } = useLingui();
-  const { branch: id } = useSearch({ strict: false }) as { branch?: number };
+  const id = useBranchId();
   const { data: branches, error, refetch } = useQuery(branchesQuery);
   const branch = branches?.find((one) => (id === undefined ? one.is_default : one.id === id));
   const unknown = branches && !branch ? new Error(t`There is no such branch, or you may not see it.`) : null;
@@ -18,18 +20,13 @@ export function useBranch(): CurrentBranch {
 
 /** The deployed tables of the branch of the address. They are read beside the branches. */
 export function useTables(): OfBranch<Table[]> {
-  const { branch: id } = useSearch({ strict: false }) as { branch?: number };
   const { branch, error: branchError, retry } = useBranch();
-  const { data, error, refetch } = useQuery(tablesQuery(id ?? 'default'));
-  return {
-    branch,
-    data,
-    error: branchError ?? error,
-    retry: () => {
-      if (branchError) retry();
-      void refetch();
-    },
+  const { data, error, refetch } = useQuery(tablesQuery(useBranchId() ?? 'default'));
+  const retryBoth = () => {
+    retry();
+    void refetch();
   };
+  return { branch, data, error: branchError ?? error, retry: retryBoth };
 }
 
 type OfBranch<T> = Pick<CurrentBranch, 'branch' | 'error' | 'retry'> & { data: T | undefined };
