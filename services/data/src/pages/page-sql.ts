@@ -6,6 +6,7 @@ import { withLabels } from '../rows/labels.ts';
 import { halvesSql } from '../rows/proposed-sql.ts';
 import { type Reading, readableSql, relationOf } from '../rows/reading.ts';
 import { startWithRecord } from '../rows/record-sql.ts';
+import { tableName } from '../sql/identifiers.ts';
 import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
@@ -32,11 +33,10 @@ function strategyOf(plan: PagePlan, { asOf, through }: Reading, counting: Counti
 // one; measured.
 const costOfScannedRow = 0.4;
 
-// How many rows hold a text is unknown at first, and for few of them a scan would read the whole
-// order. Once the count is known, all matches are fetched if they are fewer than the rows that a
-// scan would read to find those of the page.
-function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, mark, rows = 0 }: Counting): boolean {
-  if (!known) return mark !== undefined;
+// Until the count is known, all matches are collected once, for the count and the page. Then they
+// are if they are fewer than the rows that a scan would read to find those of the page.
+function isMaterializingCheaper({ offset, limit, sorts }: PagePlan, { known, rows = 0 }: Counting): boolean {
+  if (!known) return true;
   const scanned = ((offset + limit) * rows) / known.count;
   return known.count <= scanned * (sorts.length === 0 ? costOfScannedRow : 1);
 }
@@ -48,7 +48,8 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
   const { values, record, maxBytes, at } = startWithRecord(table, { ...reading, columns: request.columns }, 'p');
   const { bind } = values;
   const filtered = { ...request, filter: filterAt(request.filter, at) };
-  const where = whereSql(filtered, bind);
+  const strategy = strategyOf(filtered, reading, counting);
+  const where = strategy === 'materialize' ? foundSql(table, filtered, bind) : whereSql(filtered, bind);
   const { from, plainCount, extraCount } = sourceOf(table, reading, at, filtered, where, bind);
   const { from: ordered, fields } = withLabels(
     from,
@@ -56,7 +57,6 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
     at,
   );
   const plan = { ...filtered, sorts: request.sorts.map((sort, i) => ({ ...sort, field: fields[i] ?? sort.field })) };
-  const strategy = strategyOf(plan, reading, counting);
   const joined = (json: string, rows: string) => joinedSql(json, rows, mayOverflow(plan.limit, maxBytes));
   const isLarge = (counting.known ?? counting.mark) !== undefined;
   // Filters of large tables match few rows or many; where an index serves the filter, one plan is
@@ -124,14 +124,32 @@ const columnsOf = (filter: Filter): Set<string> =>
   new Set(testsOf(filter).flatMap(({ field }) => field.label?.columns ?? field.sql));
 
 /** The condition of a page, with its `where`; empty when every row matches. */
-export function whereSql({ includeDeleted, filter }: RowSelection, bind: Bind): string {
+export function whereSql({ includeDeleted, filter }: RowSelection, bind: Bind, conditionSql = filterSql): string {
   const conditions = [
     includeDeleted ? [] : ['not svc_is_deleted'],
-    isEmpty(filter) ? [] : [filterSql(filter, bind)],
+    isEmpty(filter) ? [] : [conditionSql(filter, bind)],
   ].flat();
   return conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
 }
 
+// The same for the rows of the table itself. No index finds the rows of a text and those of a label
+// together, so each of such alternatives finds its own.
+function foundSql(table: DeployedTable, selection: RowSelection, bind: Bind): string {
+  const rowsOf = (any: Filter[]) =>
+    `select svc_sk from ${tableName(table)}${whereSql({ ...selection, filter: { any } }, bind)}`;
+  return whereSql(selection, bind, (filter) =>
+    ('all' in filter ? filter.all : [filter])
+      .map((each) => {
+        const any = 'any' in each ? each.any : [];
+        const [labels, own] = [any.filter(hasLabel), any.filter((one) => !hasLabel(one))];
+        if (labels.length === 0 || own.length === 0) return filterSql(each, bind);
+        return `svc_sk in (${[own, ...labels.map((one) => [one])].map(rowsOf).join(' union all ')})`;
+      })
+      .join(' and '),
+  );
+}
+
+const hasLabel = (filter: Filter) => testsOf(filter).some(({ field }) => field.label);
 const isEmpty = (filter: Filter) => 'all' in filter && filter.all.length === 0;
 
 type PageSource = {

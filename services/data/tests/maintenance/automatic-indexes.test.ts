@@ -8,6 +8,8 @@ import { gridSql } from '../../src/pages/page-sql.ts';
 import { load } from '../files.ts';
 import { type DataNet, deploy, givenData, type TableInput } from '../given.ts';
 
+type Column = TableInput['columns'][number];
+
 let net: DataNet;
 const rows = 25_000;
 const columns: TableInput['columns'] = [
@@ -40,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => net.stop());
 
-type Model = { filterModel?: unknown; sortModel?: unknown };
+type Model = { filterModel?: unknown; sortModel?: unknown; q?: string };
 
 async function page(table: number, model: Model) {
   const body = { table_definition_id: table, startRow: 0, endRow: 5, ...model };
@@ -88,6 +90,36 @@ describe('indexes of large tables', () => {
     expect(await plan('order by c_1002 desc nulls last, svc_sk limit 5')).toContain('"g_1_d1002"');
     expect(await plan(`and lower(c_1003 collate "default") like '%abcd%'`)).toContain('"g_1_w1003"');
     expect(await plan('order by svc_sk offset 20000 limit 5')).toContain('"g_1_as1"');
+  });
+
+  it('serve a search that a label may meet, too', async () => {
+    const [id, size, name] = columns as [Column, Column, Column];
+    await deploy(net, [
+      { id: 11, lookup_display_column_id: 11003, columns: [id, size, name] },
+      { id: 12, columns: [id, { ...size, foreign_key_table_id: 11 }, name] },
+    ]);
+    await net.query(
+      `insert into b_1.t_11 (svc_created_at, svc_updated_at, c_11001, c_11003)
+       select clock_timestamp(), clock_timestamp(), n, 'of ' || n from generate_series(1, 5000) n`,
+    );
+    await net.query(
+      `insert into b_1.t_12 (svc_created_at, svc_updated_at, c_12001, c_12002, c_12003)
+       select clock_timestamp(), clock_timestamp(), n, n % 5000 + 1, 'No. ' || n from generate_series(1, $1::int) n`,
+      [rows],
+    );
+    await net.query('vacuum analyze b_1.t_11, b_1.t_12');
+    const search = { q: '4321' };
+    await askFor(12, search);
+    const before = await page(12, search);
+    // Five refer to "of 4321", and three others have it in their own names.
+    expect(before.rowCount).toBe(8);
+    await round();
+    expect(await indexes(12)).toEqual(['g_12_as1', 'g_12_w12003']);
+    expect(await page(12, search)).toEqual(before);
+    const entry = await net.context.catalogue.get(1, { id: 12 });
+    const targets = new Map([[11, await net.context.catalogue.get(1, { id: 11 })]]);
+    const { text, values } = gridSql(entry, planGrid(entry, { startRow: 0, endRow: 5, ...search }, targets));
+    expect(JSON.stringify(await net.query(`explain (format json) ${text}`, values))).toContain('"g_12_w12003"');
   });
 
   it('hold the rows of one value side by side, and are dropped with either of their columns', async () => {

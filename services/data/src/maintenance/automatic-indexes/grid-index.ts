@@ -65,11 +65,12 @@ export function indexesFor({ filter, sorts, includeDeleted }: RowSelection & Pic
   return [...new Map(wanted.map((index) => [nameOf(index), index])).values()].filter(isPossible);
 }
 
-// Where one of several conditions is on a label, no index finds the rows of them all.
+// Where one of several conditions is on a label, the others are found by indexes only in a search
+// (`pages/page-sql.ts`).
 function indexableTests(filter: Filter): FieldTest[] {
   if ('all' in filter) return filter.all.flatMap(indexableTests);
   const tests = testsOf(filter);
-  return 'any' in filter && tests.some(({ field }) => field.label) ? [] : tests;
+  return tests.some(({ field }) => field.label) && !tests.some(isTextSearch) ? [] : tests;
 }
 
 /** The same index, or the index of a single column that holds the same rows in the same order. */
