@@ -6,48 +6,56 @@
 import { ServiceError } from '@almanac/service-kit/errors';
 import { networkOf } from '@almanac/service-kit/http/client-address';
 import type { RequestHandler, Response } from 'express';
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { BurstyRateLimiter, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { Token } from '../authentication/token.ts';
 import { callOf, onClose } from '../call.ts';
 import type { GatewayLimits } from '../config.ts';
 
 const burstSeconds = 10;
+const personBurstSeconds = 5;
+const personSteady = 2; // calls a second
 
 /** Limits the rate and the concurrency of an account's calls; 429 beyond the limits. */
 export function limitAccount({ callerRequests, accountBurst }: GatewayLimits): RequestHandler {
-  const rate = new RateLimiterMemory({ points: accountBurst, duration: burstSeconds, keyPrefix: '' });
+  const rate = rateOf(accountBurst, burstSeconds);
+  const refusal = `This account has made ${accountBurst} calls in less than ${burstSeconds} seconds.`;
   const enter = limitInFlight(callerRequests, 'account');
   return async (_req, res, next) => {
     const { accountId } = callOf(res).token as Token;
     enter(accountId, res);
-    await consume(rate, accountId, 'This account has');
+    await consume(rate, accountId, refusal);
     next();
   };
 }
 
-/** Limits the rate of a person's calls of the console, in all their sessions; 429 beyond it. */
+/**
+ * Limits the rate of a person's calls of the console, in all their sessions; 429 beyond it. Those
+ * who have used up a minute's calls go on at a lower rate, and don't wait for the next minute.
+ */
 export function limitPerson({ personBurst, personMinute }: GatewayLimits): RequestHandler {
+  const burst = rateOf(personBurst, personBurstSeconds);
+  const minute = new BurstyRateLimiter(rateOf(personSteady, 1), rateOf(personMinute, 60));
   const rates = [
-    new RateLimiterMemory({ points: personBurst, duration: 5, keyPrefix: '' }),
-    new RateLimiterMemory({ points: personMinute, duration: 60, keyPrefix: '' }),
-  ];
+    [burst, `You have made ${personBurst} calls in less than ${personBurstSeconds} seconds.`],
+    [minute, `You have made ${personMinute} calls in less than a minute; ${personSteady} a second are answered now.`],
+  ] as const;
   return async (_req, res, next) => {
     const { accountId, userId } = callOf(res).token as Token;
-    for (const rate of rates) await consume(rate, `${accountId}:${userId}`, 'You have');
+    for (const [rate, refusal] of rates) await consume(rate, `${accountId}:${userId}`, refusal);
     next();
   };
 }
 
-async function consume(rate: RateLimiterMemory, caller: number | string, subject: string): Promise<void> {
+const rateOf = (points: number, duration: number) => new RateLimiterMemory({ points, duration, keyPrefix: '' });
+
+type Rate = Pick<RateLimiterMemory, 'consume'>;
+
+async function consume(rate: Rate, caller: number | string, refusal: string): Promise<void> {
   try {
     await rate.consume(caller);
-  } catch (refusal) {
-    const { points, duration } = rate;
-    const { msBeforeNext } = refusal as RateLimiterRes;
-    throw tooMany(
-      `${subject} made ${points} calls in less than ${duration} seconds.`,
-      Math.max(1, Math.ceil(msBeforeNext / 1000)),
-    );
+  } catch (error) {
+    const { msBeforeNext } = error as RateLimiterRes;
+    throw tooMany(refusal, Math.max(1, Math.ceil(msBeforeNext / 1000)));
   }
 }
 

@@ -192,19 +192,29 @@ describe('the allowance', () => {
 });
 
 describe('fair use', () => {
-  it.each([
-    ['in five seconds', { personBurst: 5 }, 'You have made 5 calls in less than 5 seconds.'],
-    ['in a minute', { personMinute: 5 }, 'You have made 5 calls in less than 60 seconds.'],
-  ])('limits the calls of a person %s, in all their sessions', async (_name, limits, message) => {
-    const started = await startGateway({ limits });
+  const refusalOf = async (answer: Response) => ((await answer.json()) as { errors: string[] }).errors;
+
+  it('limits the calls of a person in five seconds, in all their sessions', async () => {
+    const started = await startGateway({ limits: { personBurst: 5 } });
     const person = { account_id: 5, user_id: 55 };
     const browsers = [givenBrowser(identity, started, person), givenBrowser(identity, started, person)] as const;
     const other = givenBrowser(identity, started, { ...person, user_id: 56 });
     expect(await statuses(times(4, () => browsers[0].call('/api/v1/domains')))).toEqual([200, 200, 200, 200]);
     expect((await browsers[1].call('/api/v1/domains')).status).toBe(200);
     const answer = await browsers[1].call('/api/v1/domains');
-    expect([answer.status, ((await answer.json()) as { errors: string[] }).errors]).toEqual([429, [message]]);
+    const message = 'You have made 5 calls in less than 5 seconds.';
+    expect([answer.status, await refusalOf(answer)]).toEqual([429, [message]]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await other.call('/api/v1/domains')).status).toBe(200);
+  });
+
+  it('lets a person go on slowly who has used up the calls of a minute', async () => {
+    const started = await startGateway({ limits: { personMinute: 5 } });
+    const browser = givenBrowser(identity, started, { account_id: 5, user_id: 57 });
+    const answers = await times(50, () => browser.call('/api/v1/domains'));
+    const refused = answers.filter(({ status }) => status === 429) as [Response, ...Response[]];
+    const message = 'You have made 5 calls in less than a minute; 2 a second are answered now.';
+    expect([await refusalOf(refused[0]), refused[0].headers.get('retry-after')]).toEqual([[message], '1']);
+    await eventually(async () => expect((await browser.call('/api/v1/domains')).status).toBe(200));
   });
 });
