@@ -50,7 +50,7 @@ async function logIn(browser: Browser, home: string, { email, password }: Produc
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { level: 1 }).waitFor({ timeout: patienceMs });
+  await page.getByRole('navigation').first().waitFor({ timeout: patienceMs });
   const session = await context.storageState();
   await context.close();
   return session;
