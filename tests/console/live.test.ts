@@ -81,3 +81,23 @@ it('while the server is away a page stays as it is, and says that it may be old 
     { faults: 'expected' },
   );
 });
+
+// The last one: what the tests before it have changed would be read again, too.
+it('what changes between the answers of a page and its stream of events is read again, and nothing else', async () => {
+  const name = `Early ${crypto.randomUUID().slice(0, 8)}`;
+  const { id } = await api.post('/branches', { branch: { name } });
+  await served.withPage('/console/branches', async (page) => {
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.route('**/events/stream*', async (route) => {
+      await page.getByRole('link', { name }).waitFor();
+      await api.patch(`/branches/${id}`, { branch: { name: `${name} renamed` } });
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByRole('link', { name: `${name} renamed` }).waitFor();
+    const countOf = (path: string) => asked.filter((each) => each === `/console/api/v1/${path}`).length;
+    expect([countOf('people'), countOf('inbox'), countOf('branches')]).toEqual([1, 1, 2]);
+  });
+});

@@ -77,15 +77,19 @@ export const listParameters = {
 };
 
 /** The `limit` of a page of a feed, which goes on by its cursor: from 1 to `maximum`. */
-export function pageLimit(maximum: number, description: string) {
-  const range = `must be from 1 to ${maximum}`;
+export const pageLimit = (maximum: number, description: string) =>
+  integerBetween(1, maximum, { default: limits.perPageDefault, description });
+
+/** An integer that may be left out. `more`: what else the document says. */
+export function integerBetween(minimum: number, maximum: number, more: { description: string; default?: number }) {
+  const range = `must be from ${minimum} to ${maximum}`;
   return z
     .string()
     .regex(/^\d{1,9}$/, range)
     .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= maximum, rule('out_of_range', range, { minimum: 1, maximum }))
+    .refine((value) => value >= minimum && value <= maximum, rule('out_of_range', range, { minimum, maximum }))
     .optional()
-    .meta({ type: 'integer', minimum: 1, maximum, default: limits.perPageDefault, description });
+    .meta({ type: 'integer', minimum, maximum, ...more });
 }
 
 type RawListQuery = { page?: number; per_page?: number; sort?: string; q?: string | string[] };

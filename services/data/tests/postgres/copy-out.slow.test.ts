@@ -102,7 +102,7 @@ it('reads no more than a slow reader takes, and ends the statement when the read
   const first = await copied.next();
   expect(String(first.value).startsWith('1,xxx')).toBe(true);
   await untilNothingIsSent();
-  // What was sent is in the sockets: PostgreSQL waits until somebody reads.
+  // What was sent is in the sockets: PostgreSQL waits for a reader.
   expect(sentBytes - before).toBeLessThan(largeBytes / 2);
   await eventually(async () => expect(await sessions()).toMatchObject([{ wait_event: 'ClientWrite' }]));
   await copied.return({ rows: 0 });

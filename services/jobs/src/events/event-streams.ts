@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
-import { pgSql } from '@almanac/service-kit/postgres/database';
+import { pgSql, type Sql } from '@almanac/service-kit/postgres/database';
 import type { JobsConfig } from '../config.ts';
 import type { JobsContext } from '../context.ts';
 import type { TypeFilter } from './account-event.ts';
@@ -11,9 +11,11 @@ import { readAudience } from './audience.ts';
 import { EventHub } from './event-hub.ts';
 import { EventStream } from './event-stream.ts';
 import { readOwnEvents, requireKept } from './events.ts';
-import { readLogRange } from './read-events.ts';
+import { readLogRange, readPositionBefore } from './read-events.ts';
 
 const pageSize = 100;
+
+type Beginning = { after: number | undefined; replaySeconds: number | undefined; types: TypeFilter };
 
 export class EventStreams {
   private readonly ctx: JobsContext;
@@ -48,14 +50,11 @@ export class EventStreams {
   }
 
   /**
-   * Opens a stream of what comes after `after`, or after now. Throws 410 when that is no longer
-   * kept, and 429 when too many are open.
+   * Opens a stream of what comes after `after`; without it, of what was recorded in the last
+   * `replaySeconds` and of what comes from now on. Throws 410 when events after `after` are no
+   * longer kept, and 429 when too many streams are open.
    */
-  async open(
-    call: CallContext,
-    { after, types }: { after: number | undefined; types: TypeFilter },
-    response: ServerResponse,
-  ): Promise<void> {
+  async open(call: CallContext, { types, ...from }: Beginning, response: ServerResponse): Promise<void> {
     const { ctx, hub } = this;
     const { accountId } = call;
     const { answerBy: _due, ...caller } = call; // the answer has no end that would be due
@@ -63,9 +62,7 @@ export class EventStreams {
     response.once('close', release);
     try {
       await readAudience(ctx, caller);
-      const db = pgSql(ctx.pool);
-      const begin =
-        after === undefined ? (await readLogRange(db, accountId)).last : await requireKept(db, accountId, after);
+      const begin = await findBeginning(pgSql(ctx.pool), accountId, from);
       if (response.destroyed) return;
       if (this.stopping) throw stopped();
       const stream = new EventStream({
@@ -112,6 +109,13 @@ export class EventStreams {
     for (const stream of this.streams) stream.beat();
     this.hub.wakeAll();
   }
+}
+
+async function findBeginning(db: Sql, accountId: number, from: Omit<Beginning, 'types'>): Promise<number> {
+  const { after, replaySeconds } = from;
+  if (after !== undefined) return requireKept(db, accountId, after);
+  if (replaySeconds !== undefined) return readPositionBefore(db, accountId, replaySeconds);
+  return (await readLogRange(db, accountId)).last;
 }
 
 const retryAfterSeconds = 10;

@@ -1,6 +1,6 @@
 // The REST edge of the log of events: pages, and the live stream.
 import type { IncomingMessage } from 'node:http';
-import { pageLimit } from '@almanac/service-kit/api/list-query';
+import { integerBetween, pageLimit } from '@almanac/service-kit/api/list-query';
 import { type Route, route } from '@almanac/service-kit/api/route';
 import { ServiceError, shorten } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
@@ -18,6 +18,8 @@ const idSchema = z
   .regex(/^\d{1,15}$/, 'must be the id of an event')
   .transform(Number)
   .meta({ type: 'integer', minimum: 0 });
+
+const longestReplaySeconds = 600;
 
 const filter = {
   type: z
@@ -104,18 +106,23 @@ export function eventRoutes(ctx: JobsContext, streams: EventStreams): Route[] {
       tag,
       summary: 'Follow what happens in the account as it happens',
       description:
-        'Server-sent events: each with its `id`, and as `data` what GET /events answers. After a disconnect go on with the header `Last-Event-ID`, as browsers do, or with `after`; with neither, from now on. ' +
+        'Server-sent events: each with its `id`, and as `data` what GET /events answers. After a disconnect go on with the header `Last-Event-ID`, as browsers do, or with `after`; with neither, from now on, or from as far back as `replay_seconds` says. ' +
         `${whoReads} Counts as one call. It ends with the token, and whenever a server stops: connect again. 410 as GET /events, 429 when too many are open.`,
       extension: true,
       query: {
         after: idSchema.optional().meta({ description: 'The last event that the caller has.' }),
+        replay_seconds: integerBetween(0, longestReplaySeconds, {
+          description:
+            'Without a last event: also what was recorded so many seconds before, for a client that has just read the present state.',
+        }),
         ...filter,
       },
       requestHeaders: { 'Last-Event-ID': 'The last event that the client has; goes before `after`.' },
       produces: 'text/event-stream',
       handle: async ({ call, query, request, response }) => {
         const after = readLastEventId(request) ?? query.after;
-        if (request.method !== 'HEAD') return streams.open(call, { after, types: readTypes(query.type) }, response);
+        const begin = { after, replaySeconds: query.replay_seconds, types: readTypes(query.type) };
+        if (request.method !== 'HEAD') return streams.open(call, begin, response);
         response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end();
       },
     }),

@@ -70,3 +70,14 @@ export async function readLogDelay(pool: pg.Pool): Promise<number> {
   );
   return Math.max(0, rows[0]?.delay as number);
 }
+
+/** The last event that was recorded more than so many seconds ago; 0 for none. */
+export async function readPositionBefore(db: Sql, accountId: number, seconds: number): Promise<number> {
+  const { rows } = await db(
+    `select coalesce((select max(id) from account_event
+         where account_id = $1::int and recorded_at < now() - make_interval(secs => $2::int)),
+       (select removed_id from account_event_start where account_id = $1::int), 0) as position`,
+    [accountId, seconds],
+  );
+  return Number((rows[0] as { position: unknown }).position);
+}

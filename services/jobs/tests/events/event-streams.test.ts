@@ -63,6 +63,26 @@ describe('a stream', () => {
     expect(resources(await again.until(150))).toEqual(Array.from({ length: 150 }, (_, n) => n + 151));
   });
 
+  it('begins as far back as is asked, unless the client has a last event', async () => {
+    const age = (id: number | undefined, seconds: number) =>
+      jobs.context.pool.query(
+        'update account_event set recorded_at = now() - make_interval(secs => $2) where id = $1',
+        [id, seconds],
+      );
+    for (const id of [1, 2, 3]) {
+      await append(jobs, 'rows.changed', { id });
+      await age(await endOfLog(jobs), 300 - 100 * id);
+    }
+    const last = await endOfLog(jobs);
+    expect(resources(await (await open({ path: '?replay_seconds=150' })).until(2))).toEqual([2, 3]);
+    const [later, none] = [
+      await open({ path: '?replay_seconds=150', lastEventId: last }),
+      await open({ path: '?replay_seconds=0' }),
+    ];
+    await append(jobs, 'rows.changed', { id: 4 });
+    for (const reader of [later, none]) expect(resources(await (reader as Reader).until(1))).toEqual([4]);
+  });
+
   it('gives all streams of an account the same events, and other accounts theirs', async () => {
     const own = [await open(), await open(), await open({ path: '?type=deployment.*' })];
     const other = await open({ claims: { accountId: 2 } });
@@ -136,6 +156,8 @@ describe('opening a stream', () => {
     ['?after=x', 400],
     ['?type=%20', 400],
     ['?limit=1', 400],
+    ['?replay_seconds=601', 400],
+    ['?replay_seconds=-1', 400],
   ])('with %s is %i', async (path, status) => {
     expect((await open({ path })).status).toBe(status);
   });

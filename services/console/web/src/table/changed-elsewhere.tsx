@@ -23,7 +23,7 @@ export function useChangedElsewhere(tableId: number): ChangedElsewhere {
   const own = useRef(new OwnWrites());
   const [count, setCount] = useState(0);
   useLiveEvents((event) => {
-    if (event === 'gap' || event.type !== 'rows.changed' || event.resource.id !== tableId) return;
+    if (event === 'gap' || event.isPast || event.type !== 'rows.changed' || event.resource.id !== tableId) return;
     const { inserted, updated, deleted } = event.data as Record<'inserted' | 'updated' | 'deleted', number>;
     setTimeout(() => {
       const others = own.current.countOthers(inserted + updated + deleted, Date.now());
