@@ -32,15 +32,11 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // Many small files compress worse than one: what most pages share is together.
+          // Many small files compress worse than one, and wait for one another: what every page begins
+          // with is together.
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
-            {
-              name: 'aria',
-              test: /node_modules\/(@react-aria|@react-stately|react-aria|react-stately|react-aria-components|@internationalized)\//,
-              minShareCount: 6,
-            },
-            { name: 'shared', test: /web\/src\/(?!language)|lucide-react/, minShareCount: 12 },
+            { name: 'start', tags: ['$initial'] },
             { name: 'grid', test: /node_modules\/ag-(grid|charts|stack)-/ },
           ],
         },
