@@ -11,6 +11,7 @@ import { readJson } from '@almanac/embedded/home';
 import { signal } from '@almanac/embedded/processes';
 import { endProcessesIn } from '@almanac/testkit/processes/run-processes';
 import { compiledCode } from '@almanac/testkit/processes/service-process';
+import { onNpmEnd } from './dev/npm-end.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
@@ -79,12 +80,8 @@ const partWithinMs = 90 * 60_000;
 const exitsWithinMs = 60_000;
 
 for (const name of Object.keys(interruptions) as (keyof typeof interruptions)[])
-  process.on(name, () => {
-    if (interruptedBy) return; // npm passes on what a terminal has sent here as well
-    interruptedBy = name;
-    console.error(`\nInterrupted by ${name}; ending what runs …`);
-    running?.kill(name);
-  });
+  process.on(name, () => interrupt(name, name));
+onNpmEnd(() => interrupt('SIGTERM', 'the end of npm'));
 
 for (const run of chosen) {
   if (interruptedBy) break;
@@ -94,6 +91,13 @@ for (const run of chosen) {
 }
 if (interruptedBy) process.exitCode = interruptions[interruptedBy];
 else summarize(results);
+
+function interrupt(name: keyof typeof interruptions, why: string): void {
+  if (interruptedBy) return; // npm passes on what a terminal has sent here as well
+  interruptedBy = name;
+  console.error(`\nInterrupted by ${why}; ending what runs …`);
+  running?.kill(name);
+}
 
 function readArguments(args: string[]): { chosen: Run[]; words: string[] } {
   const named: Run[] = [];

@@ -8,6 +8,7 @@ import { type Ending, StoppedError, startSystem } from '@almanac/embedded/superv
 import { ConfigError } from '@almanac/service-kit/config/config';
 import { configExitCode } from '@almanac/service-kit/process/reports';
 import { seedDemo } from './demo-account.ts';
+import { onNpmEnd } from './npm-end.ts';
 
 const help = `Usage: npm start [-- --no-demo]
 
@@ -66,7 +67,7 @@ export async function start(): Promise<void> {
   process.on('SIGHUP', () => leave('the terminal was closed'));
   process.on('disconnect', () => leave('the process that started this has ended'));
   process.stdout.on('error', () => {}); // a closed pipe must not stop the system
-  stopWithNpm(leave);
+  onNpmEnd(() => leave('npm has ended'));
 
   try {
     screen.say(`Almanac · state in ${home.folder} · Ctrl-C stops it`);
@@ -103,13 +104,4 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? `\n(${error.cause.message})` : '';
   return `Almanac did not start: ${error.message}${cause}`;
-}
-
-// `kill` ends npm and its shell without a signal to this process, which would run on.
-function stopWithNpm(leave: (why: string) => void): void {
-  if (!process.env.npm_lifecycle_event) return;
-  const shell = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== shell) leave('npm has ended');
-  }, 1_000).unref();
 }

@@ -37,31 +37,39 @@ it('runs a part that is left out by default when it is named', () => {
   });
 });
 
+const script = [process.execPath, join(root, 'scripts/test.ts')];
+const npm = ['npm', 'test', '--'];
 it.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('ends everything and starts no further part after %s', async (signal, code) => {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-interrupted-'));
-  const file = 'services/data/tests/pages/grid.test.ts';
-  const run = spawn(process.execPath, [join(root, 'scripts/test.ts'), '--part', 'service', '--part', 'slow', file], {
-    cwd: root,
-    env: { ...process.env, TMPDIR: folder, ALMANAC_TEST_POSTGRES_URL: undefined },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk) => (output += chunk));
-  try {
-    // The server of the tests runs, and a database of theirs is being used.
-    const files = () => readdirSync(folder, { recursive: true, encoding: 'utf8' });
-    await eventually(() => expect(files().join('\n')).toMatch(/postmaster\.pid$/m));
-    run.kill(signal);
-    expect(await once(run, 'close')).toEqual([code, null]);
-    expect(output).toContain('── service ──');
-    expect(output).not.toContain('── slow ──');
-    expect(processesIn(folder)).toEqual([]);
-    expect(readdirSync(folder).filter((name) => name !== 'almanac-jest')).toEqual([]);
-  } finally {
-    run.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+  ['SIGINT', 'the script', script, [130, null]],
+  ['SIGTERM', 'the script', script, [143, null]],
+  // npm ends at once, and its shell with it.
+  ['SIGTERM', 'npm', npm, expect.anything()],
+] as const)(
+  'ends everything and starts no further part after %s to %s',
+  async (signal, _, [program, ...words], ending) => {
+    const folder = mkdtempSync(join(tmpdir(), 'almanac-interrupted-'));
+    const file = 'services/data/tests/pages/grid.test.ts';
+    const run = spawn(program as string, [...words, '--part', 'service', '--part', 'slow', file], {
+      cwd: root,
+      env: { ...process.env, TMPDIR: folder, ALMANAC_TEST_POSTGRES_URL: undefined },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk) => (output += chunk));
+    try {
+      // The server of the tests runs, and a database of theirs is being used.
+      const files = () => readdirSync(folder, { recursive: true, encoding: 'utf8' });
+      await eventually(() => expect(files().join('\n')).toMatch(/postmaster\.pid$/m));
+      run.kill(signal);
+      expect(await once(run, 'close')).toEqual(ending);
+      expect(output).toContain('── service ──');
+      expect(output).not.toContain('── slow ──');
+      expect(output).not.toContain('passed,');
+      expect(processesIn(folder)).toEqual([]);
+      expect(readdirSync(folder).filter((name) => name !== 'almanac-jest')).toEqual([]);
+    } finally {
+      run.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
