@@ -6,6 +6,8 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { I18nProvider as AriaLocale } from 'react-aria-components/I18nProvider';
 import { createRoot } from 'react-dom/client';
+import { readBranch, readSearch } from './address/view.ts';
+import { branchesQuery, inboxQuery, meQuery, tablesQuery } from './api/queries.ts';
 import { createQueryClient } from './api/query-client.ts';
 import { activateLanguage, localeOf, preferredLanguage } from './language/language.ts';
 import { router } from './router.tsx';
@@ -14,6 +16,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 
 const queries = createQueryClient();
+askAtOnce();
 
 applyTheme(currentTheme());
 await activateLanguage(preferredLanguage());
@@ -24,6 +27,14 @@ createRoot(document.getElementById('root') as HTMLElement).render(
     </I18nProvider>
   </StrictMode>,
 );
+
+// What all pages show is asked for while their code and texts are being loaded.
+function askAtOnce(): void {
+  void queries.prefetchQuery(meQuery);
+  void queries.prefetchQuery(branchesQuery);
+  void queries.prefetchQuery(inboxQuery);
+  void queries.prefetchQuery(tablesQuery(readBranch(readSearch(window.location.search)) ?? 'default'));
+}
 
 function Localized() {
   const { i18n } = useLingui();

@@ -7,6 +7,7 @@ import { DeployedTable } from '../model/head/deployed-table.tsx';
 import { TableTabs } from '../model/head/table-tabs.tsx';
 import { useTitle } from '../parts/page.tsx';
 import { Skeleton } from '../parts/states.tsx';
+import { useHasPainted } from '../parts/use-has-painted.ts';
 import { keepRecentTable } from '../tables/recent-tables.ts';
 import styles from './table.module.css';
 import { TableRows } from './table-rows.tsx';
@@ -14,6 +15,7 @@ import { TableRows } from './table-rows.tsx';
 export function TablePage() {
   const { key } = useParams({ from: '/t/$key' });
   const { data: me } = useQuery(meQuery);
+  const isPainted = useHasPainted();
   const waiting = (
     <div style={{ padding: 16 }}>
       <Skeleton lines={12} />
@@ -23,7 +25,7 @@ export function TablePage() {
   return (
     <DeployedTable tableKey={key} waiting={waiting}>
       {(table, tables) =>
-        me ? <OpenTable key={table.id} table={table} tables={tables} userId={me.user?.id ?? 0} /> : waiting
+        me && isPainted ? <OpenTable key={table.id} table={table} tables={tables} userId={me.user?.id ?? 0} /> : waiting
       }
     </DeployedTable>
   );
