@@ -131,7 +131,7 @@ export default {
   options: {
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '/generated/|^packages/client/dist/' },
+    exclude: { path: '/generated/|^(packages/client|services/console)/dist/' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],

@@ -32,8 +32,8 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // Many small files compress worse than one, and wait for one another: what every page begins
-          // with is together.
+          // Many small files compress worse than one, and wait for one another: what every page
+          // begins with is together.
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
             { name: 'start', tags: ['$initial'] },
