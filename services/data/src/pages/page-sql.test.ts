@@ -91,7 +91,7 @@ describe('statements', () => {
     expect(text).toContain(`'{"svc_sk":'`); // the name of a system column needs no parameter
     expect(guard(text)).toBe(current);
     expect(text).toMatch(
-      /matches as materialized \(select svc_sk, c_12 from b_2\.t_5 where not svc_is_deleted and lower\(c_12 collate "default"\) like lower\(\$\d+::text\) and \(c_11 > \$\d+::bigint and c_11 < \$\d+::bigint\)\)/,
+      /matches as materialized \(select svc_sk, c_12 from b_2\.t_5 where not svc_is_deleted and \(lower\(c_12 collate "default"\) like lower\(\$\d+::text\) and \(c_11 > \$\d+::bigint and c_11 < \$\d+::bigint\)\)\)/,
     );
     expect(text).toMatch(/order by c_12 desc nulls last, svc_sk asc limit \$\d+::int offset \$\d+::bigint/);
     expect(text).toContain('(select count(*) from matches)');

@@ -6,7 +6,6 @@ import { withLabels } from '../rows/labels.ts';
 import { halvesSql } from '../rows/proposed-sql.ts';
 import { type Reading, readableSql, relationOf } from '../rows/reading.ts';
 import { startWithRecord } from '../rows/record-sql.ts';
-import { tableName } from '../sql/identifiers.ts';
 import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
@@ -49,7 +48,8 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
   const { bind } = values;
   const filtered = { ...request, filter: filterAt(request.filter, at) };
   const strategy = strategyOf(filtered, reading, counting);
-  const where = strategy === 'materialize' ? foundSql(table, filtered, bind) : whereSql(filtered, bind);
+  // Every value that is bound has to be used: with several parts nothing else has the condition.
+  const [where, ...otherParts] = strategy === 'materialize' ? partsOf(filtered, bind) : [whereSql(filtered, bind)];
   const { from, plainCount, extraCount } = sourceOf(table, reading, at, filtered, where, bind);
   const { from: ordered, fields } = withLabels(
     from,
@@ -72,7 +72,7 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
       : plainCount === undefined
         ? countSql(table, where, counting, bind)
         : { ctes: [], from: plainCount, columns: '' };
-  const ctes = strategy === 'materialize' ? [matchesSql(page), ...counted.ctes] : counted.ctes;
+  const ctes = strategy === 'materialize' ? [matchesSql(page, [where, ...otherParts]), ...counted.ctes] : counted.ctes;
   return {
     values,
     begin: ctes.length === 0 ? 'select' : `with ${ctes.join(', ')} select`,
@@ -124,32 +124,32 @@ const columnsOf = (filter: Filter): Set<string> =>
   new Set(testsOf(filter).flatMap(({ field }) => field.label?.columns ?? field.sql));
 
 /** The condition of a page, with its `where`; empty when every row matches. */
-export function whereSql({ includeDeleted, filter }: RowSelection, bind: Bind, conditionSql = filterSql): string {
+export function whereSql({ includeDeleted, filter }: RowSelection, bind: Bind): string {
   const conditions = [
     includeDeleted ? [] : ['not svc_is_deleted'],
-    isEmpty(filter) ? [] : [conditionSql(filter, bind)],
+    isEmpty(filter) ? [] : [filterSql(filter, bind)],
   ].flat();
   return conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
 }
 
-// The same for the rows of the table itself. No index finds the rows of a text and those of a label
-// together, so each of such alternatives finds its own.
-function foundSql(table: DeployedTable, selection: RowSelection, bind: Bind): string {
-  const rowsOf = (any: Filter[]) =>
-    `select svc_sk from ${tableName(table)}${whereSql({ ...selection, filter: { any } }, bind)}`;
-  return whereSql(selection, bind, (filter) =>
-    ('all' in filter ? filter.all : [filter])
-      .map((each) => {
-        const any = 'any' in each ? each.any : [];
-        const [labels, own] = [any.filter(hasLabel), any.filter((one) => !hasLabel(one))];
-        if (labels.length === 0 || own.length === 0) return filterSql(each, bind);
-        return `svc_sk in (${[own, ...labels.map((one) => [one])].map(rowsOf).join(' union all ')})`;
-      })
-      .join(' and '),
-  );
+// The condition as several, of which a match meets at least one. No index finds the rows of a text
+// and those of a label together, so each finds its own; of several words the longest, which is the
+// rarest as a rule.
+function partsOf(selection: RowSelection, bind: Bind): [string, ...string[]] {
+  const all = 'all' in selection.filter ? selection.filter.all : [selection.filter];
+  const [mixed] = all.filter(isMixed).toSorted((one, other) => longestText(other) - longestText(one));
+  if (!mixed) return [whereSql(selection, bind)];
+  const others = all.filter((each) => each !== mixed);
+  const part = (any: Filter[]) => whereSql({ ...selection, filter: { all: [...others, { any }] } }, bind);
+  return [part(mixed.any.filter((each) => !hasLabel(each))), ...mixed.any.filter(hasLabel).map((each) => part([each]))];
 }
 
 const hasLabel = (filter: Filter) => testsOf(filter).some(({ field }) => field.label);
+const isMixed = (filter: Filter): filter is { any: Filter[] } =>
+  'any' in filter && filter.any.some(hasLabel) && !filter.any.every(hasLabel);
+const longestText = (filter: Filter) =>
+  Math.max(...testsOf(filter).map(({ test }) => (test.kind === 'text' ? test.value.length : 0)));
+
 const isEmpty = (filter: Filter) => 'all' in filter && filter.all.length === 0;
 
 type PageSource = {
@@ -201,9 +201,9 @@ function indexOffsetSql(page: PageSource): string {
 }
 
 // The columns of the order alone; the rows are fetched when they are chosen.
-function matchesSql({ ordered, where, plan }: PageSource): string {
-  const columns = new Set(['svc_sk', ...plan.sorts.map(({ field }) => field.sql)]);
-  return `matches as materialized (select ${[...columns].join(', ')} from ${ordered}${where})`;
+function matchesSql({ ordered, plan }: PageSource, parts: string[]): string {
+  const columns = [...new Set(['svc_sk', ...plan.sorts.map(({ field }) => field.sql)])].join(', ');
+  return `matches as materialized (${parts.map((where) => `select ${columns} from ${ordered}${where}`).join(' union ')})`;
 }
 
 function materializeSql(page: PageSource): string {
