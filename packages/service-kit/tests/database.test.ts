@@ -22,9 +22,18 @@ afterAll(async () => {
 describe('createPool', () => {
   it('reads int8 as a number while that is exact, numeric and calendar values as text', async () => {
     const { rows } = await pool.query(
-      "select 5::int8 as small, 9007199254740993::int8 as big, 1.50::numeric as exact, date '2026-02-03' as day, jsonb '{\"a\":1}' as json",
+      "select 5::int8 as small, '{7,NULL,9007199254740993}'::int8[] as many, 9007199254740993::int8 as big, 1.50::numeric as exact, date '2026-02-03' as day, jsonb '{\"a\":1}' as json",
     );
-    expect(rows).toEqual([{ small: 5, big: '9007199254740993', exact: '1.50', day: '2026-02-03', json: { a: 1 } }]);
+    expect(rows).toEqual([
+      {
+        small: 5,
+        many: [7, null, '9007199254740993'],
+        big: '9007199254740993',
+        exact: '1.50',
+        day: '2026-02-03',
+        json: { a: 1 },
+      },
+    ]);
   });
 
   it('names its connections and limits statements', async () => {

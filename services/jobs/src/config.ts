@@ -51,7 +51,7 @@ export type JobsConfig = {
   mail: {
     from: MailAddress;
     /** The address of the console; unset: links of mails lead to the API. */
-    consoleUrl?: string;
+    consoleUrl: string;
   };
   secrets: {
     databaseUrl: string;
@@ -79,8 +79,9 @@ export function readConfig(env: Environment): JobsConfig {
   const smtpUrl = readMailUrl(read);
   const keyEncryptionKey = read.optionalKey('JOBS_KEY_ENCRYPTION_KEY');
   const previousKeyEncryptionKey = read.optionalKey('JOBS_PREVIOUS_KEY_ENCRYPTION_KEY');
+  const common = readCommonConfig(read, 'jobs');
   return read.finish({
-    common: readCommonConfig(read, 'jobs'),
+    common,
     rpcPort: readRpcPort(read, 'jobs'),
     neighbours: {
       identity: readRpcAddress(read, 'identity'),
@@ -123,7 +124,7 @@ export function readConfig(env: Environment): JobsConfig {
       heartbeatMs: 20_000,
     },
     webhooks: { networks: readWebhookNetworks(read), sendMs: 15_000 },
-    mail: { from: readSender(read, smtpUrl), ...readConsoleUrl(read) },
+    mail: { from: readSender(read, smtpUrl), consoleUrl: readConsoleUrl(read, common.publicUrl) },
     secrets: {
       databaseUrl: readDatabaseUrl(read, 'jobs'),
       objectStoreUrl,
@@ -173,10 +174,10 @@ function readMailUrl(read: ConfigReader): string | undefined {
   return url;
 }
 
-function readConsoleUrl(read: ConfigReader): { consoleUrl?: string } {
+function readConsoleUrl(read: ConfigReader, publicUrl: string): string {
   const what = 'the address of the console, for links in mails';
   const url = read.url('JOBS_CONSOLE_URL', what, ['http:', 'https:'], { default: '' });
-  return url ? { consoleUrl: url.replace(/\/+$/, '') } : {};
+  return url ? url.replace(/\/+$/, '') : `${publicUrl}/console`;
 }
 
 // A mail server accepts only senders that it knows, so there is no default sender once mails leave

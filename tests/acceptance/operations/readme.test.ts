@@ -42,6 +42,7 @@ describe('the documentation', () => {
   });
 
   it.each([
+    ['make-a-table', 2],
     ['deploy', 2],
     ['promote', 1],
   ])('shows in %s what its calls answer to the administrator', async (page, shown) => {

@@ -52,8 +52,13 @@ export function createPool(options: PoolOptions): pg.Pool {
 }
 
 const keepText = (text: string) => text;
+// Arrays of numbers are written as those of texts; pg names no array among its types.
+const int8ArrayOid = 1016;
+const textArrayOid: number = 1009;
+const parseTexts: (text: string) => (string | null)[] = pg.types.getTypeParser(textArrayOid, 'text');
 const parsers: Record<number, (text: string) => unknown> = {
   [pg.types.builtins.INT8]: parseInt8,
+  [int8ArrayOid]: (text) => parseTexts(text).map((item) => (item === null ? null : parseInt8(item))),
   [pg.types.builtins.NUMERIC]: keepText,
   // pg would read these in the time zone of this process.
   [pg.types.builtins.DATE]: keepText,

@@ -8,7 +8,7 @@ import { type DeployedTable, getColumn } from '../tables/table.ts';
 import { typeOf } from '../values/value-types.ts';
 
 /** The records of one foreign key that refer to the record: `cells` is its key as texts. */
-export type Referring = { place: number; count: number; ids: (number | string)[]; cells: string[] };
+export type Referring = { place: number; count: number; ids: number[]; cells: string[] };
 
 /** The records that are named; a filter shows all. */
 const shownIds = 10;

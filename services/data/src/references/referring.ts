@@ -63,7 +63,7 @@ function describe({ from, foreignKey }: Referrer, { count, ids, cells }: Referri
     columns,
     count: Math.min(count, limits.countedReferences),
     is_exact: count <= limits.countedReferences,
-    ids: ids.map(Number),
+    ids,
     filterModel: Object.fromEntries(
       columns.map((name, i) => [name, { filterType: 'set', values: [cells[i] as string] }]),
     ),

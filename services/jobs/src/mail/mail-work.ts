@@ -158,7 +158,7 @@ async function render(
   if (!link.url.startsWith(`${publicUrl}/`))
     throw new ServiceError('unavailable', 'Identity and jobs have different settings of ALMANAC_PUBLIC_URL.');
   const facts = { ...names, until: formatTime(new Date(link.expires_at)) };
-  return renderMail({ template, facts, values, link: link.url, publicUrl });
+  return renderMail({ template, facts, values, link: link.url, publicUrl, consoleUrl });
 }
 
 async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {

@@ -11,7 +11,7 @@ export type Mailer = {
   from: MailAddress;
   publicUrl: string;
   /** The address of the console, when there is one: links of mails lead to its pages. */
-  consoleUrl?: string;
+  consoleUrl: string;
   /** The folder, when mails are written instead of sent. */
   folder?: string;
 };

@@ -20,6 +20,7 @@ beforeAll(async () => {
     smtpUrl: `smtp://127.0.0.1:${server.port}?tls=none`,
     from: { name: 'Almanac', address: 'almanac@example.test' },
     publicUrl: jobs.neighbours.publicUrl,
+    consoleUrl: `${jobs.neighbours.publicUrl}/console`,
   });
 });
 afterAll(async () => {

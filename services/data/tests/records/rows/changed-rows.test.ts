@@ -78,6 +78,7 @@ describe('PATCH', () => {
     });
     expect(status).toBe(422);
     expect(body.errors[0]).toMatch(/^Record \d+ is still referred to by \d+ records of Places\.$/);
+    expect(body.problems[0]).toMatchObject({ row: row.svc_sk, params: { rows: [row.svc_sk] } });
   });
 
   it('finds no deleted, unknown or foreign row', async () => {

@@ -3,6 +3,7 @@ import type { Template } from './template.ts';
 import { findTemplate } from './templates.ts';
 
 const publicUrl = 'https://almanac.test';
+const consoleUrl = 'https://almanac.test/console';
 const facts = { person: 'Ada', account: 'Acme', until: '' };
 const changes = { new: 2, modified: 1, deleted: 0 };
 const plain = { id: 12, by: 'Bob Bauer', branch: 'main', comment: 'Capitals, please', changes };
@@ -10,7 +11,13 @@ const decided = { outcome: 'rejected', reasons: [] };
 
 function letterOf(name: string, values: object, more: Partial<typeof facts> = {}) {
   const template = findTemplate(name) as Template;
-  return renderMail({ template, facts: { ...facts, ...more }, values: template.values.parse(values), publicUrl });
+  return renderMail({
+    template,
+    facts: { ...facts, ...more },
+    values: template.values.parse(values),
+    publicUrl,
+    consoleUrl,
+  });
 }
 
 describe.each(['deployment', 'promotion'])('a mail about a %s', (noun) => {
@@ -20,6 +27,7 @@ describe.each(['deployment', 'promotion'])('a mail about a %s', (noun) => {
     expect(text).toContain(`Bob Bauer asks you to approve ${noun} 12 of Acme, to the branch main.`);
     expect(text).toContain('Tables: 2 new, 1 changed.');
     expect(text).toContain('The comment: Capitals, please');
+    expect(text).toContain(`Review the ${noun}:\nhttps://almanac.test/console/${noun}s/12\n`);
     for (const body of [text, html]) expect(body).toContain(`https://almanac.test/api/v1/${noun}s/12`);
   });
 

@@ -80,6 +80,7 @@ const direction = ({ branch, from_branch }: Values) =>
 const see = (noun: Noun) => ({
   label: `The ${noun} over the API`,
   path: (given: unknown) => `/api/v1/${noun}s/${(given as Values).id}`,
+  page: { label: `Review the ${noun}`, path: (given: unknown) => `/${noun}s/${(given as Values).id}` },
 });
 
 const templatesOf = (noun: Noun): Record<string, Template> => ({

@@ -3,13 +3,14 @@ import type { Template } from './template.ts';
 import { findTemplate } from './templates.ts';
 
 const publicUrl = 'https://almanac.test';
+const consoleUrl = 'https://almanac.test/console';
 const facts = { person: 'Ada', account: 'Acme <Ltd>', until: '' };
 const reached = { percent: 80, calls: 12_000, allowance: 15_000, period_start: '2026-12-01', overage_enabled: false };
 const overdue = { overdue_since: '2026-03-01T08:00:00.000Z', writes_blocked_from: '2026-03-08T08:00:00.000Z' };
 
 function letterOf(name: string, values: object) {
   const template = findTemplate(name) as Template;
-  return renderMail({ template, facts, values: template.values.parse(values), publicUrl });
+  return renderMail({ template, facts, values: template.values.parse(values), publicUrl, consoleUrl });
 }
 
 describe('a mail about the allowance', () => {

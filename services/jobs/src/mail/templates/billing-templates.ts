@@ -37,7 +37,11 @@ function consequence(given: z.output<typeof reached>): string {
     : `When it is used up, calls are refused with 429 until ${nextMonth(given)} (UTC), unless overage is turned on or the plan is changed.`;
 }
 
-const see = { label: 'Where the calls went, over the API', path: () => '/api/v1/usage' };
+const see = {
+  label: 'Where the calls went, over the API',
+  path: () => '/api/v1/usage',
+  page: { label: 'See the usage', path: () => '/admin/usage' },
+};
 
 export const billingTemplates: Record<string, Template> = {
   allowance_reached: template({

@@ -52,7 +52,7 @@ const named = ({ id, title }: Values) => `change request ${id} “${title}”`;
 const see: Template['see'] = {
   label: 'The change request over the API',
   path: (given) => `/api/v1/change_requests/${(given as Values).id}`,
-  page: { label: 'Review the change request', path: (given) => `/change-requests/${(given as Values).id}` },
+  page: { label: 'Review the change request', path: (given) => `/requests/${(given as Values).id}` },
 };
 
 const subjects: Record<Decided['outcome'], string> = {

@@ -3,6 +3,7 @@ import type { Template } from './template.ts';
 import { findTemplate } from './templates.ts';
 
 const publicUrl = 'https://almanac.test';
+const consoleUrl = 'https://almanac.test/console';
 const link = `${publicUrl}/oauth/password?token=a&b="c"`;
 const evil = `<img src=x onerror=alert(1)>"'&\r\n\u202EBcc: evil@evil.test`;
 const named = (name: string) => findTemplate(name) as Template;
@@ -12,7 +13,7 @@ describe('a rendered mail', () => {
     const template = named(name);
     const facts = { person: 'Ada', account: 'Acme', until: 'tomorrow' };
     const given = template.button ? { link } : {};
-    const letter = renderMail({ template, facts, values: {}, publicUrl, ...given });
+    const letter = renderMail({ template, facts, values: {}, publicUrl, consoleUrl, ...given });
     const wording = template.write(facts, {});
     for (const sentence of [...wording.before, ...(wording.after ?? [])]) {
       expect(letter.text).toContain(sentence);
@@ -25,7 +26,7 @@ describe('a rendered mail', () => {
 
   it('keeps names as text, on one line', () => {
     const facts = { person: evil, account: evil, until: 'tomorrow' };
-    const letter = renderMail({ template: named('invitation'), facts, values: {}, link, publicUrl });
+    const letter = renderMail({ template: named('invitation'), facts, values: {}, link, publicUrl, consoleUrl });
     expect(letter.html).not.toMatch(/<img|onerror=alert\(1\)>|\u202E/);
     expect(letter.html).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;');
     expect(letter.html).toContain('href="https://almanac.test/oauth/password?token=a&amp;b=&quot;c&quot;"');
@@ -35,8 +36,8 @@ describe('a rendered mail', () => {
 
   it('has a subject of at most 200 characters', () => {
     const facts = { person: 'Ada', account: '😀'.repeat(300), until: 'tomorrow' };
-    expect([...renderMail({ template: named('invitation'), facts, values: {}, link, publicUrl }).subject]).toHaveLength(
-      200,
-    );
+    expect([
+      ...renderMail({ template: named('invitation'), facts, values: {}, link, publicUrl, consoleUrl }).subject,
+    ]).toHaveLength(200);
   });
 });

@@ -13,7 +13,7 @@ type RenderInput = {
   /** The address of this Almanac, for the footer. */
   publicUrl: string;
   /** The address of the console. */
-  consoleUrl?: string | undefined;
+  consoleUrl: string;
 };
 
 const maxSubjectLength = 200;
@@ -24,7 +24,7 @@ const maxSubjectLength = 200;
 export function renderMail({ template, facts, values, link: made, publicUrl, consoleUrl }: RenderInput): MailContent {
   const { see } = template;
   const overApi = see && `${publicUrl}${see.path(values)}`;
-  const page = consoleUrl === undefined ? undefined : see?.page;
+  const page = see?.page;
   const link = page ? `${consoleUrl}${page.path(values)}` : (overApi ?? made);
   const { subject, before, after: last = [] } = template.write(facts, values);
   const { label = '' } = template.button ?? page ?? see ?? {};

@@ -8,7 +8,14 @@ const values = { host: 'hooks.example.com:8443', failing_since: '2026-03-01T08:0
 it('a mail about a webhook names its host, and since when it has failed', () => {
   const facts = { person: 'Ada', account: 'Acme', until: '' };
   const read = template.values.parse({ ...values, url: 'https://hooks.example.com/secret' });
-  const { subject, text } = renderMail({ template, facts, values: read, publicUrl: 'https://almanac.test' });
+  const publicUrl = 'https://almanac.test';
+  const { subject, text } = renderMail({
+    template,
+    facts,
+    values: read,
+    publicUrl,
+    consoleUrl: `${publicUrl}/console`,
+  });
   expect(subject).toBe('A webhook of Acme on Almanac was switched off');
   expect(text).toContain('to hooks.example.com:8443 has failed since 1 March 2026 at 08:00 UTC');
   expect(text).toContain('https://almanac.test/api/v1/webhook_endpoints');
