@@ -50,7 +50,7 @@ export type JobsConfig = {
   };
   mail: {
     from: MailAddress;
-    /** The address of the console; unset: links of mails lead to the API. */
+    /** The address of the console, to whose pages links of mails lead. */
     consoleUrl: string;
   };
   secrets: {

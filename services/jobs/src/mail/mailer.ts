@@ -10,7 +10,7 @@ export type Mailer = {
   transport: MailTransport;
   from: MailAddress;
   publicUrl: string;
-  /** The address of the console, when there is one: links of mails lead to its pages. */
+  /** The address of the console, to whose pages links of mails lead. */
   consoleUrl: string;
   /** The folder, when mails are written instead of sent. */
   folder?: string;
