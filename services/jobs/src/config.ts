@@ -176,8 +176,8 @@ function readMailUrl(read: ConfigReader): string | undefined {
 
 function readConsoleUrl(read: ConfigReader, publicUrl: string): string {
   const what = 'the address of the console, for links in mails';
-  const url = read.url('JOBS_CONSOLE_URL', what, ['http:', 'https:'], { default: '' });
-  return url ? url.replace(/\/+$/, '') : `${publicUrl}/console`;
+  const url = read.url('JOBS_CONSOLE_URL', what, ['http:', 'https:'], { default: `${publicUrl}/console` });
+  return url?.replace(/\/+$/, ''); // undefined when it was refused, which `finish` reports
 }
 
 // A mail server accepts only senders that it knows, so there is no default sender once mails leave

@@ -81,6 +81,9 @@ export function testsOf(filter: Filter): { field: Field; test: Test }[] {
   return [filter];
 }
 
+/** Whether the filter reads labels, which are in other tables. */
+export const hasLabel = (filter: Filter): boolean => testsOf(filter).some(({ field }) => field.label);
+
 /** A filter as of an instant, which only its labels depend on. */
 export function filterAt(filter: Filter, at: string | undefined): Filter {
   if (at === undefined) return filter;

@@ -10,7 +10,7 @@ import { hiddenFromPlanner, type Statement, Values } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { type Counting, countSql, plainCountSql } from './count-sql.ts';
-import { type Filter, filterAt, isTextSearch, type PagePlan, type RowSelection, testsOf } from './filter.ts';
+import { type Filter, filterAt, hasLabel, isTextSearch, type PagePlan, type RowSelection, testsOf } from './filter.ts';
 import { filterSql, orderSql } from './filter-sql.ts';
 
 /**
@@ -49,7 +49,8 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
   const filtered = { ...request, filter: filterAt(request.filter, at) };
   const strategy = strategyOf(filtered, reading, counting);
   // Every value that is bound has to be used: with several parts nothing else has the condition.
-  const [where, ...otherParts] = strategy === 'materialize' ? partsOf(filtered, bind) : [whereSql(filtered, bind)];
+  const parts = strategy === 'materialize' ? partsOf(filtered, bind) : ([whereSql(filtered, bind)] as const);
+  const [where] = parts;
   const { from, plainCount, extraCount } = sourceOf(table, reading, at, filtered, where, bind);
   const { from: ordered, fields } = withLabels(
     from,
@@ -72,7 +73,7 @@ function pageParts(table: DeployedTable, request: PagePlan, reading: Reading, co
       : plainCount === undefined
         ? countSql(table, where, counting, bind)
         : { ctes: [], from: plainCount, columns: '' };
-  const ctes = strategy === 'materialize' ? [matchesSql(page, [where, ...otherParts]), ...counted.ctes] : counted.ctes;
+  const ctes = strategy === 'materialize' ? [matchesSql(page, parts), ...counted.ctes] : counted.ctes;
   return {
     values,
     begin: ctes.length === 0 ? 'select' : `with ${ctes.join(', ')} select`,
@@ -144,7 +145,6 @@ function partsOf(selection: RowSelection, bind: Bind): [string, ...string[]] {
   return [part(mixed.any.filter((each) => !hasLabel(each))), ...mixed.any.filter(hasLabel).map((each) => part([each]))];
 }
 
-const hasLabel = (filter: Filter) => testsOf(filter).some(({ field }) => field.label);
 const isMixed = (filter: Filter): filter is { any: Filter[] } =>
   'any' in filter && filter.any.some(hasLabel) && !filter.any.every(hasLabel);
 const longestText = (filter: Filter) =>
@@ -201,7 +201,7 @@ function indexOffsetSql(page: PageSource): string {
 }
 
 // The columns of the order alone; the rows are fetched when they are chosen.
-function matchesSql({ ordered, plan }: PageSource, parts: string[]): string {
+function matchesSql({ ordered, plan }: PageSource, parts: readonly string[]): string {
   const columns = [...new Set(['svc_sk', ...plan.sorts.map(({ field }) => field.sql)])].join(', ');
   return `matches as materialized (${parts.map((where) => `select ${columns} from ${ordered}${where}`).join(' union ')})`;
 }

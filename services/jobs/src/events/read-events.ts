@@ -62,15 +62,6 @@ export async function readLogRange(db: Sql, accountId: number): Promise<{ remove
   return { removedTo: Number(removed), last: Math.max(Number(removed), Number(last)) };
 }
 
-/** The longest time from an event to its place in the log, in seconds, of the last five minutes. */
-export async function readLogDelay(pool: pg.Pool): Promise<number> {
-  const { rows } = await pgSql(pool)(
-    `select coalesce(max(extract(epoch from recorded_at - occurred_at)), 0)::float8 as delay
-     from account_event where recorded_at > now() - interval '5 minutes'`,
-  );
-  return Math.max(0, rows[0]?.delay as number);
-}
-
 /** The last event that was recorded more than so many seconds ago; 0 for none. */
 export async function readPositionBefore(db: Sql, accountId: number, seconds: number): Promise<number> {
   const { rows } = await db(
@@ -80,4 +71,13 @@ export async function readPositionBefore(db: Sql, accountId: number, seconds: nu
     [accountId, seconds],
   );
   return Number((rows[0] as { position: unknown }).position);
+}
+
+/** The longest time from an event to its place in the log, in seconds, of the last five minutes. */
+export async function readLogDelay(pool: pg.Pool): Promise<number> {
+  const { rows } = await pgSql(pool)(
+    `select coalesce(max(extract(epoch from recorded_at - occurred_at)), 0)::float8 as delay
+     from account_event where recorded_at > now() - interval '5 minutes'`,
+  );
+  return Math.max(0, rows[0]?.delay as number);
 }

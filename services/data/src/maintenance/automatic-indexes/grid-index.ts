@@ -2,6 +2,7 @@
 
 import {
   type Filter,
+  hasLabel,
   isTextSearch,
   type PagePlan,
   type RowSelection,
@@ -70,7 +71,7 @@ export function indexesFor({ filter, sorts, includeDeleted }: RowSelection & Pic
 function indexableTests(filter: Filter): FieldTest[] {
   if ('all' in filter) return filter.all.flatMap(indexableTests);
   const tests = testsOf(filter);
-  return tests.some(({ field }) => field.label) && !tests.some(isTextSearch) ? [] : tests;
+  return hasLabel(filter) && !tests.some(isTextSearch) ? [] : tests;
 }
 
 /** The same index, or the index of a single column that holds the same rows in the same order. */
