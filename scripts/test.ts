@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { readJson } from '@almanac/embedded/home';
@@ -33,15 +33,18 @@ type Report = Record<'numTotalTestSuites' | 'numFailedTestSuites' | 'numPassedTe
   }[];
 };
 
+// A worker and its share of PostgreSQL keep about one core busy. More than six could need more
+// connections than the cluster has.
+const workers = Math.min(6, Math.max(2, availableParallelism()));
 /**
  * The number of workers of each part. The files of a part share one system, and some of them break
  * parts of it, so such parts run one file at a time.
  */
 const parts = {
-  unit: 2,
-  repository: 2,
-  service: 2,
-  slow: 2,
+  unit: workers,
+  repository: workers,
+  service: workers,
+  slow: workers,
   contract: 1,
   'main-job': 1,
   acceptance: 1,
@@ -127,7 +130,7 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
   const outputFile = join(folder, 'result.json');
   const begun = performance.now();
   try {
-    const workers = Math.min(...run.map((part) => parts[part]));
+    const workersOfRun = Math.min(...run.map((part) => parts[part]));
     const code = await runJest(run.join(', '), folder, outputFile, [
       ...[
         '--cacheDirectory',
@@ -138,7 +141,7 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
         `--outputFile=${outputFile}`,
         '--passWithNoTests',
       ],
-      ...[workers === 1 ? '--runInBand' : `--maxWorkers=${workers}`, ...words],
+      ...[workersOfRun === 1 ? '--runInBand' : `--maxWorkers=${workersOfRun}`, ...words],
     ]);
     const report = readJson<Report>(outputFile);
     const counts = {

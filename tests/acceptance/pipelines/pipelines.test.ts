@@ -176,6 +176,46 @@ describe('a program that acts for a user', () => {
       });
     });
 
+    it('makes a reference to the table that the file names, on the branch it runs on', async () => {
+      const refersTo = (name: string) => ({ name, data_type: 'string', length: 10, refers_to: 'Teams' });
+      const { columns, ...teams } = JSON.parse(definition);
+      writeFileSync(
+        join(folder, 'people.json'),
+        JSON.stringify({ ...teams, name: 'People', columns: [columns[0], refersTo('team')] }),
+      );
+      expect(await deploy('feature', 'people.json').ended).toMatchObject({
+        code: 1,
+        stderr: 'team refers to Teams, which is not on feature. Run the file of Teams first.\n',
+      });
+      writeFileSync(
+        join(folder, 'teams.json'),
+        JSON.stringify({ ...teams, name: 'Teams', columns: [columns[0], refersTo('part_of')] }),
+      );
+      for (const file of ['teams.json', 'people.json'])
+        expect(await deploy('feature', file).ended).toMatchObject({ code: 0, stderr: '' });
+      expect(await deploy('feature', 'people.json').ended).toMatchObject({
+        stdout: 'People needs no deployment.\n',
+      });
+      const idOf = async (name: string) =>
+        (await admin.get<Page<Made>>(`/table_definitions?q=name:eq:${name}`)).data[0]?.id;
+      const teamsId = await idOf('Teams');
+      for (const id of [teamsId, await idOf('People')]) {
+        const columns = await admin.get<Page<object>>(`/column_definitions?table_definition_id=${id}`);
+        expect(columns.data).toMatchObject([{ name: 'code' }, { foreign_key_table_id: teamsId }]);
+      }
+    });
+
+    it('cancels a deployment that can’t be made, and says why', async () => {
+      const wanted = JSON.parse(definition);
+      const columns = [wanted.columns[0], { name: 'team', data_type: 'date', refers_to: 'Teams' }];
+      writeFileSync(join(folder, 'dates.json'), JSON.stringify({ ...wanted, name: 'Dates', columns }));
+      const { code, stderr } = await deploy('feature', 'dates.json').ended;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^Deployment \d+ was cancelled: team is date, but code of Teams is string\.\n$/);
+      const id = /\d+/.exec(stderr)?.[0];
+      expect(await admin.get(`/deployments/${id}`)).toMatchObject({ status: 'cancelled' });
+    });
+
     const requested = () =>
       eventually(async () => {
         const { data } = await admin.get<Page<Made>>('/deployments?q=status:eq:requested');

@@ -66,6 +66,17 @@ it('twenty rows of a spreadsheet are proposed with four clicks', async () => {
   expect(await namesOf(api, table.id)).toHaveLength(3);
 });
 
+it('the plan of a paste says which required column its new rows leave blank', async () => {
+  const table = await givenCities(api);
+  await served.withPage(`/console/t/${table.key}?sort=code`, async (page) => {
+    await cellOf(page, 'name', 'Rome').click();
+    await paste(page, 'Roma\r\nOslo\r\nOulu');
+    await page.getByText('2 new rows have no value of code, which is required').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await cellOf(page, 'name', 'Rome').waitFor();
+  });
+});
+
 it('what the server refuses stays in its cell with the reason, and the rest is not half saved', async () => {
   const table = await givenCities(api);
   await served.withPage(

@@ -1,6 +1,6 @@
 import type { Column, Row } from '../../api/queries.ts';
 import { numberSigns } from '../../cells/exact-numbers.ts';
-import { keyOf, planPaste, shapeOf, valuesOf } from './paste-plan.ts';
+import { blanksOf, keyOf, planPaste, shapeOf, valuesOf } from './paste-plan.ts';
 
 const column = (name: string, given: Partial<Column> = {}) =>
   ({ name, data_type: 'string', is_primary_key: false, ...given }) as Column;
@@ -90,6 +90,16 @@ describe('the plan of a paste', () => {
   it('looks at rows with the edits that they have', () => {
     const edited = (one: Row) => (one === b ? { ...b, name: 'Bet', size: null } : one);
     expect(planPaste(lines, [a, b, undefined, undefined], edited).changes).toEqual([]);
+  });
+
+  it('says which required columns its new rows leave blank', () => {
+    const required = column('name', { is_required: true });
+    const created = [{ code: 'C', size: '3' }, { code: 'D', name: 'Delta' }, { name: 'Epsilon' }];
+    expect(blanksOf(created, [code, required, size])).toEqual([
+      { column: 'code', rows: 1 },
+      { column: 'name', rows: 1 },
+    ]);
+    expect(blanksOf([{ code: 'C', name: 'Gamma' }], [code, required, size])).toEqual([]);
   });
 
   it('finds rows by keys of any type', () => {

@@ -75,3 +75,11 @@ export function planPaste(
   }
   return plan;
 }
+
+/** The required columns that new rows leave blank, in the order of the table. */
+export function blanksOf(created: readonly Values[], columns: readonly Column[]): { column: string; rows: number }[] {
+  return columns
+    .filter(({ is_required, is_primary_key }) => is_required || is_primary_key)
+    .map(({ name }) => ({ column: name, rows: created.filter((values) => (values[name] ?? null) === null).length }))
+    .filter(({ rows }) => rows > 0);
+}

@@ -5,6 +5,7 @@ import { type CellFormats, keyText, valueText } from '../../cells/cell-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { ModalDialog } from '../../parts/modal-dialog.tsx';
 import styles from '../edits.module.css';
+import { blanksOf } from '../paste/paste-plan.ts';
 import type { PlannedEdits } from './use-planned-edits.ts';
 
 type PlanDialogProps = {
@@ -39,6 +40,15 @@ export function PlanDialog({ table, planned, formats, onApply, onClose }: PlanDi
             <Plural value={created.length} one="# new row" other="# new rows" />
           </li>
         )}
+        {blanksOf(created, table.column_definitions).map(({ column, rows }) => (
+          <li key={column} className={styles.refused}>
+            <Plural
+              value={rows}
+              one={`# new row has no value of ${column}, which is required`}
+              other={`# new rows have no value of ${column}, which is required`}
+            />
+          </li>
+        ))}
         {unchanged > 0 && (
           <li>
             <Plural value={unchanged} one="# row stays as it is" other="# rows stay as they are" />
