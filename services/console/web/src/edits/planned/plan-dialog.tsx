@@ -40,15 +40,6 @@ export function PlanDialog({ table, planned, formats, onApply, onClose }: PlanDi
             <Plural value={created.length} one="# new row" other="# new rows" />
           </li>
         )}
-        {blanksOf(created, table.column_definitions).map(({ column, rows }) => (
-          <li key={column} className={styles.refused}>
-            <Plural
-              value={rows}
-              one={`# new row has no value of ${column}, which is required`}
-              other={`# new rows have no value of ${column}, which is required`}
-            />
-          </li>
-        ))}
         {unchanged > 0 && (
           <li>
             <Plural value={unchanged} one="# row stays as it is" other="# rows stay as they are" />
@@ -73,6 +64,15 @@ export function PlanDialog({ table, planned, formats, onApply, onClose }: PlanDi
           )}
         </p>
       )}
+      {blanksOf(created, table.column_definitions).map(({ column, rows }) => (
+        <p key={column} className={styles.refused}>
+          <Plural
+            value={rows}
+            one={`# new row has no value of ${column}, which is required.`}
+            other={`# new rows have no value of ${column}, which is required.`}
+          />
+        </p>
+      ))}
       <Samples table={table} planned={planned} formats={formats} />
       <div className={styles.actions}>
         <Button onPress={onClose}>
