@@ -12,7 +12,9 @@ const { paths } = JSON.parse(read('docs/openapi.json')) as { paths: Record<strin
 const composeServices = [...read('deploy/compose.yaml').matchAll(/^ {2}([a-z][\w-]*):$/gm)].map(
   ([, name]) => name as string,
 );
-const parts = [...read('scripts/test.ts').matchAll(/^ {2}'?([\w-]+)'?: [12],$/gm)].map(([, name]) => name as string);
+const parts = [...read('scripts/test.ts').matchAll(/^ {2}'?([\w-]+)'?: (?:1|workers),$/gm)].map(
+  ([, name]) => name as string,
+);
 const checks = [...read('scripts/check.ts').matchAll(/^ {4}name: '(\w+)'/gm)].map(([, name]) => name as string);
 
 // Pages that a test runs from beginning to end, so that nothing in them needs resolving.
