@@ -35,16 +35,16 @@ type Report = Record<'numTotalTestSuites' | 'numFailedTestSuites' | 'numPassedTe
 
 // A worker and its share of PostgreSQL keep about one core busy. More than six could need more
 // connections than the cluster has.
-const workers = Math.min(6, Math.max(2, availableParallelism()));
+const mostWorkers = Math.min(6, Math.max(2, availableParallelism()));
 /**
  * The number of workers of each part. The files of a part share one system, and some of them break
  * parts of it, so such parts run one file at a time.
  */
 const parts = {
-  unit: workers,
-  repository: workers,
-  service: workers,
-  slow: workers,
+  unit: mostWorkers,
+  repository: mostWorkers,
+  service: mostWorkers,
+  slow: mostWorkers,
   contract: 1,
   'main-job': 1,
   acceptance: 1,
@@ -130,7 +130,7 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
   const outputFile = join(folder, 'result.json');
   const begun = performance.now();
   try {
-    const workersOfRun = Math.min(...run.map((part) => parts[part]));
+    const workers = Math.min(...run.map((part) => parts[part]));
     const code = await runJest(run.join(', '), folder, outputFile, [
       ...[
         '--cacheDirectory',
@@ -141,7 +141,7 @@ async function runParts(run: Run, words: string[]): Promise<Counts> {
         `--outputFile=${outputFile}`,
         '--passWithNoTests',
       ],
-      ...[workersOfRun === 1 ? '--runInBand' : `--maxWorkers=${workersOfRun}`, ...words],
+      ...[workers === 1 ? '--runInBand' : `--maxWorkers=${workers}`, ...words],
     ]);
     const report = readJson<Report>(outputFile);
     const counts = {

@@ -12,7 +12,7 @@ const { paths } = JSON.parse(read('docs/openapi.json')) as { paths: Record<strin
 const composeServices = [...read('deploy/compose.yaml').matchAll(/^ {2}([a-z][\w-]*):$/gm)].map(
   ([, name]) => name as string,
 );
-const parts = [...read('scripts/test.ts').matchAll(/^ {2}'?([\w-]+)'?: (?:1|workers),$/gm)].map(
+const parts = [...read('scripts/test.ts').matchAll(/^ {2}'?([\w-]+)'?: (?:1|mostWorkers),$/gm)].map(
   ([, name]) => name as string,
 );
 const checks = [...read('scripts/check.ts').matchAll(/^ {4}name: '(\w+)'/gm)].map(([, name]) => name as string);

@@ -1,5 +1,5 @@
 // The changes of rows that a person has made and not saved yet. Pure: a change makes new edits.
-import type { Row } from '../api/queries.ts';
+import type { Column, Row } from '../api/queries.ts';
 import { plainText } from '../cells/cell-text.ts';
 
 /** Values by column, as the API takes them. */
@@ -45,6 +45,10 @@ export function setCells(edits: Edits, changes: readonly CellChange[]): Edits {
   }
   return next;
 }
+
+/** Whether a new row leaves a required column blank. */
+export const lacks = (values: Values, { name, is_required, is_primary_key }: Column): boolean =>
+  (is_required || is_primary_key) && (values[name] ?? null) === null;
 
 /** The id that the next new row gets: negative, and less than all before. */
 export const nextRowId = (edits: Edits): number => Math.min(0, ...edits.keys()) - 1;

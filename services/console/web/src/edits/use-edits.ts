@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useReducer, useState } from 'react';
 import type { Row, Table } from '../api/queries.ts';
 import { actOnEdits, type EditState, initialEdits, type MakeEdits } from './edit-history.ts';
 import type { EditMode } from './edit-mode.ts';
-import { type Edits, noEdits, rebase } from './edits.ts';
+import { type Edits, lacks, noEdits, rebase } from './edits.ts';
 import { keepEdits, readKeptEdits } from './kept-edits.ts';
 import { type Saved, saveRows, takeBack } from './save-edits.ts';
 
@@ -140,10 +140,9 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
 
 /** What can be sent as it is: without problems, and new rows once they have all that they must. */
 function readyEdits({ edits, problems }: EditState, table: Table): Edits {
-  const required = table.column_definitions.filter(({ is_required, is_primary_key }) => is_required || is_primary_key);
   const ready = [...edits].filter(([id, { kind, values }]) => {
     if (problems.has(id)) return false;
-    return kind !== 'create' || required.every(({ name }) => (values[name] ?? null) !== null);
+    return kind !== 'create' || !table.column_definitions.some((column) => lacks(values, column));
   });
   return ready.length === 0 ? noEdits : new Map(ready);
 }

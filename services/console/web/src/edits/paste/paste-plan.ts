@@ -2,7 +2,7 @@
 import type { Column, Row } from '../../api/queries.ts';
 import { plainText } from '../../cells/cell-text.ts';
 import { readTyped, type TypingHabits } from '../../cells/typed-values.ts';
-import { type EditPlan, isSame, type Values } from '../edits.ts';
+import { type EditPlan, isSame, lacks, type Values } from '../edits.ts';
 
 /** How the lines of the clipboard find their rows: by the key in them, or by their place. */
 export type PasteShape = {
@@ -79,7 +79,6 @@ export function planPaste(
 /** The required columns that new rows leave blank, in the order of the table. */
 export function blanksOf(created: readonly Values[], columns: readonly Column[]): { column: string; rows: number }[] {
   return columns
-    .filter(({ is_required, is_primary_key }) => is_required || is_primary_key)
-    .map(({ name }) => ({ column: name, rows: created.filter((values) => (values[name] ?? null) === null).length }))
+    .map((column) => ({ column: column.name, rows: created.filter((values) => lacks(values, column)).length }))
     .filter(({ rows }) => rows > 0);
 }
