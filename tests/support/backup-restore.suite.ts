@@ -143,7 +143,8 @@ export function describeBackup(stores: () => { old?: string; new?: string }): vo
       const ofStopped = await admin<Manifest>(['backup', join(work, 'stopped')], oldHome);
       expect(ofStopped.databases.map(({ name }) => name)).toEqual(manifest.databases.map(({ name }) => name));
       const over = await runAdmin(['restore', folder], oldHome);
-      expect(over).toMatchObject({ code: 2, stderr: expect.stringContaining('is not empty') });
+      const emptyIt = `is not empty. Move ${join(oldHome, 'postgres')} away, and repeat the restore.`;
+      expect(over).toMatchObject({ code: 2, stderr: expect.stringContaining(emptyIt) });
 
       mkdirSync(newHome);
       const without = await runAdmin(['restore', folder], newHome);

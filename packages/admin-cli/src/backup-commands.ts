@@ -57,10 +57,17 @@ export const backupCommands = {
           import('./backup/places.ts'),
         ]);
         requireOneBackup(from);
-        const work = async (env: NodeJS.ProcessEnv) => restore(await readPlaces(env), from);
-        if (namesDatabases(process.env)) return work(process.env);
+        if (namesDatabases(process.env))
+          return restore(
+            await readPlaces(process.env),
+            from,
+            'Stop the services, drop the database, create it again',
+          );
         const { withEmbeddedDatabases } = await import('./backup/embedded-databases.ts');
-        return withEmbeddedDatabases(process.env, work);
+        const { postgres } = readHome(process.env);
+        return withEmbeddedDatabases(process.env, async (env) =>
+          restore(await readPlaces(env), from, `Move ${postgres} away`),
+        );
       };
     },
     show: (manifest: Manifest) => `Restored as of ${describe(manifest)}`,

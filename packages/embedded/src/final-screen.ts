@@ -27,7 +27,7 @@ export function finalScreen(home: Home, baseUrl: string, env: NodeJS.ProcessEnv)
   else
     lines.push(
       '',
-      '  Make an account:         npm run -s admin -- accounts create --name Acme --plan business --admin-email me@example.com',
+      '  A new account            npm run -s admin -- accounts create --name Acme --plan business --admin-email me@example.com',
     );
   lines.push('', ...mailLines(home, baseUrl, env));
   lines.push(`  Logs                     ${shortPath(home.logs)}/`, '  Stop                     Ctrl-C', '');

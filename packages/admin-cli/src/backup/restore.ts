@@ -10,12 +10,13 @@ import { renameEtags, restoreObjects } from './objects.ts';
 import type { Places } from './places.ts';
 
 /**
- * Restores into empty databases. Refuses a damaged backup or a database in use before any change.
+ * Restores into empty databases. Refuses a damaged backup or a database in use before any change;
+ * `howToEmpty` says what to do about the latter.
  */
-export async function restore(places: Places, folder: string): Promise<Manifest> {
+export async function restore(places: Places, folder: string, howToEmpty: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
   requireSameDatabases(places.databases, manifest);
-  for (const database of places.databases) await onDatabase(database, (sql) => requireEmpty(sql, database.name));
+  for (const database of places.databases) await onDatabase(database, (sql) => requireEmpty(sql, database.name, howToEmpty));
   await places.store.start();
   try {
     const renamed = await restoreObjects(places.store, folder, manifest.objects.list);
@@ -53,13 +54,11 @@ async function onDatabase<T>(database: Database, work: (sql: Sql) => Promise<T>)
   }
 }
 
-async function requireEmpty(sql: Sql, name: string): Promise<void> {
+async function requireEmpty(sql: Sql, name: string, howToEmpty: string): Promise<void> {
   const { rows } = await sql(
     `select count(*)::int as tables from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where c.relkind in ('r', 'p') and n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'`,
   );
   if (rows[0]?.tables > 0)
-    throw new OperatorError(
-      `The database of ${name} is not empty. Stop the services, drop the database, create it again, and repeat the restore.`,
-    );
+    throw new OperatorError(`The database of ${name} is not empty. ${howToEmpty}, and repeat the restore.`);
 }
