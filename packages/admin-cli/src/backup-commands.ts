@@ -58,11 +58,7 @@ export const backupCommands = {
         ]);
         requireOneBackup(from);
         if (namesDatabases(process.env))
-          return restore(
-            await readPlaces(process.env),
-            from,
-            'Stop the services, drop the database, create it again',
-          );
+          return restore(await readPlaces(process.env), from, 'Stop the services, drop the database, create it again');
         const { withEmbeddedDatabases } = await import('./backup/embedded-databases.ts');
         const { postgres } = readHome(process.env);
         return withEmbeddedDatabases(process.env, async (env) =>

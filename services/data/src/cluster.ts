@@ -5,6 +5,7 @@ import { createOutboxRelay, type OutboxRelay } from '@almanac/service-kit/messag
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import type { ServiceRuntime } from '@almanac/service-kit/process/service-runtime';
 import type { Rights } from '@almanac/service-kit/rights/rights';
+import { OperationGroups } from './change-requests/operation-groups.ts';
 import type { DataConfig } from './config.ts';
 import type { DataContext } from './context.ts';
 import { RowsAnnouncer } from './events/rows-announcer.ts';
@@ -70,6 +71,7 @@ export function createCluster({ name, url, config, runtime, rights }: Options): 
         counts: new CountCache(highWaterMark, sizes),
         limiter: new PageLimiter(config.connections.rows),
       },
+      operationGroups: new OperationGroups(pools.rows),
       usage,
       sqlViews,
       logger,

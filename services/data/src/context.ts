@@ -2,6 +2,7 @@
 // they use.
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import type { Rights } from '@almanac/service-kit/rights/rights';
+import type { OperationGroups } from './change-requests/operation-groups.ts';
 import type { RowsAnnouncer } from './events/rows-announcer.ts';
 import type { Indexing } from './maintenance/automatic-indexes/automatic-indexes.ts';
 import type { PageState } from './pages/pages.ts';
@@ -23,6 +24,7 @@ export type DataContext = {
   announcer: RowsAnnouncer;
   indexing: Indexing;
   pages: PageState;
+  operationGroups: OperationGroups;
   usage: UsageCounter;
   sqlViews: SqlViews;
   logger: Logger;

@@ -16,7 +16,8 @@ import type { Places } from './places.ts';
 export async function restore(places: Places, folder: string, howToEmpty: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
   requireSameDatabases(places.databases, manifest);
-  for (const database of places.databases) await onDatabase(database, (sql) => requireEmpty(sql, database.name, howToEmpty));
+  for (const database of places.databases)
+    await onDatabase(database, (sql) => requireEmpty(sql, database.name, howToEmpty));
   await places.store.start();
   try {
     const renamed = await restoreObjects(places.store, folder, manifest.objects.list);

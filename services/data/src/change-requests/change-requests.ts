@@ -20,9 +20,11 @@ export type ChangeRequest = {
   created_by: number | null;
   phase: Phase;
   operation_count: number;
+  /** Rises with every change of operations and decisions. */
+  changes: number;
 };
 
-const columns = 'id, account_id, branch_id, created_by, phase, operation_count';
+const columns = 'id, account_id, branch_id, created_by, phase, operation_count, changes';
 
 /** The header; 404 for an unknown id, and for another account's. */
 export async function getChangeRequest(pools: Pools, accountId: number, id: number): Promise<ChangeRequest> {

@@ -19,9 +19,10 @@ import {
   touchRequest,
   unknownRequest,
 } from './change-requests.ts';
+import type { Decision } from './operation-groups.ts';
 import { type Wanted, wantedSql } from './show-sql.ts';
 import { tiesSql } from './ties-sql.ts';
-import { countGroups, type Decision, refuseUnknownOperations } from './visibility.ts';
+import { findChangedTables, refuseUnknownOperations } from './visibility.ts';
 
 type Verb = 'accept' | 'reject' | 'return' | 'undecided';
 
@@ -78,7 +79,7 @@ function refuseUnclear(decisions: Decided[]): void {
 async function decide(sql: Sql, call: CallContext, id: number, decisions: Decided[]): Promise<Outcome> {
   const header = await lockChangeRequest(sql, call, id);
   requirePhase(header, 'review');
-  const definitions = [...new Set((await countGroups(sql, header)).map((group) => group.table_definition_id))];
+  const definitions = await findChangedTables(sql, header);
   const tables = await findTables(sql, header, definitions);
   const also: Also[] = [];
   let [decidedCount, alsoCount] = [0, 0];
@@ -138,8 +139,13 @@ async function decideSome(
   return done;
 }
 
-async function countDecisions(sql: Sql, header: ChangeRequest): Promise<Record<Decision, number>> {
+async function countDecisions(sql: Sql, { account_id, id }: ChangeRequest): Promise<Record<Decision, number>> {
+  const { rows } = await sql(
+    `select decision, count(*) as count from change_request_operation
+     where account_id = $1::int and change_request_id = $2::int group by 1`,
+    [account_id, id],
+  );
   const counts = { undecided: 0, accepted: 0, rejected: 0, returned: 0 };
-  for (const { decision, count } of await countGroups(sql, header)) counts[decision] += count;
+  for (const { decision, count } of rows as { decision: Decision; count: number }[]) counts[decision] = count;
   return counts;
 }

@@ -5,8 +5,9 @@ import { readRowWindow } from '@almanac/service-kit/http/row-input';
 import { type Pools, run } from '../postgres/pools.ts';
 import { exactForm, repeatWhileStale, stale, type TableAccess } from '../tables/open-table.ts';
 import { getChangeRequest } from './change-requests.ts';
+import type { Group, OperationGroups } from './operation-groups.ts';
 import { showSql, type Wanted, windowSql } from './show-sql.ts';
-import { findSeen, type Group } from './visibility.ts';
+import { findSeen } from './visibility.ts';
 
 type ListRequest = Wanted & {
   table_definition_id?: number;
@@ -15,23 +16,28 @@ type ListRequest = Wanted & {
   exactNumbers: boolean;
 };
 
+export type ListAccess = TableAccess & { pools: Pools; operationGroups: OperationGroups };
+
 /**
  * A window of the operations that the caller sees, as the body of the answer. `rowCount` counts
  * those that match; `counts` all of the table, or of the request.
  */
 export async function listOperations(
-  access: TableAccess & { pools: Pools },
+  access: ListAccess,
   call: CallContext,
   id: number,
   request: ListRequest,
 ): Promise<string> {
-  const { pools, catalogue } = access;
+  const { pools, catalogue, operationGroups } = access;
   const { startRow, endRow } = readRowWindow(request);
   const window = { offset: startRow, limit: endRow - startRow };
   const header = await getChangeRequest(pools, call.accountId, id);
   let read: number[] = [];
   const work = async () => {
-    const { tables, groups } = await findSeen(access, call, header);
+    const [{ seen: tables }, groups] = await Promise.all([
+      findSeen(access, call, header),
+      operationGroups.count(header),
+    ]);
     const isSeen = ({ table_definition_id }: Group) =>
       tables.has(table_definition_id) &&
       (request.table_definition_id === undefined || request.table_definition_id === table_definition_id);

@@ -12,7 +12,7 @@ import { operationsName } from '../sql/identifiers.ts';
 import type { DeployedTable, ForeignKey } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
 import { concernsOthersSql, storedSql } from './check-sql.ts';
-import type { Decision } from './visibility.ts';
+import type { Decision } from './operation-groups.ts';
 
 type Request = { account_id: number; id: number };
 

@@ -8,53 +8,43 @@ import { allows, refusal } from '@almanac/service-kit/rights/rights';
 import type { Pools } from '../postgres/pools.ts';
 import { type ChangeRequestReading, type TableAccess, visible } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
-import { type ChangeRequest, getChangeRequest, type Kind, unknownRequest } from './change-requests.ts';
-
-export type Decision = 'undecided' | 'accepted' | 'rejected' | 'returned';
-
-/** How many operations of a table are alike in this. */
-export type Group = {
-  table_definition_id: number;
-  kind: Kind;
-  decision: Decision;
-  has_problem: boolean;
-  count: number;
-};
-
-/** The operations of a request in groups. */
-export async function countGroups(sql: Sql, { account_id, id }: ChangeRequest): Promise<Group[]> {
-  const { rows } = await sql(
-    `select table_definition_id, kind, decision, has_problem, count(*) as count from change_request_operation
-     where account_id = $1::int and change_request_id = $2::int group by 1, 2, 3, 4`,
-    [account_id, id],
-  );
-  return rows as Group[];
-}
+import { type ChangeRequest, getChangeRequest, unknownRequest } from './change-requests.ts';
 
 const isCreator = ({ userId }: CallContext, { created_by }: ChangeRequest) =>
   userId === undefined ? created_by === null : created_by === userId;
 
 type Access = TableAccess & { pools: Pools };
 
+/** The tables that a request changes, found by jumps in an index from one to the next. */
+export async function findChangedTables(sql: Sql, { account_id, id }: ChangeRequest): Promise<number[]> {
+  const next = (condition: string) =>
+    `select min(table_definition_id) from change_request_operation where account_id = $1::int and change_request_id = $2::int${condition}`;
+  const { rows } = await sql(
+    `with recursive t(id) as (${next('')} union all select (${next(' and table_definition_id > t.id')}) from t where t.id is not null)
+     select id from t where id is not null`,
+    [account_id, id],
+  );
+  return rows.map((row) => row.id as number);
+}
+
 /**
- * The deployed tables of the request whose operations the caller sees, by id, and all groups. 404
- * when the request is on a private branch that is hidden from them, else 403 when they see none.
+ * The deployed tables of the request, by id: all of them, and those whose operations the caller
+ * sees. 404 when the request is on a private branch that is hidden from them, else 403 when they
+ * see none.
  */
 export async function findSeen(
   { pools, catalogue, rights }: Access,
   call: CallContext,
   header: ChangeRequest,
-): Promise<{ tables: Map<number, DeployedTable>; groups: Group[] }> {
-  const groups = await countGroups(pgSql(pools.rows), header);
-  const ids = groups.map(({ table_definition_id }) => table_definition_id);
-  const tables = await catalogue.findAll(header.account_id, ids);
-  if (call.userId === undefined || isCreator(call, header)) return { tables, groups };
+): Promise<{ all: Map<number, DeployedTable>; seen: Map<number, DeployedTable> }> {
+  const all = await catalogue.findAll(header.account_id, await findChangedTables(pgSql(pools.rows), header));
+  if (call.userId === undefined || isCreator(call, header)) return { all, seen: all };
   const held = await rights.get(call);
   const where = { branchId: header.branch_id };
-  if (allows(held, 'approve', where)) return { tables, groups };
-  const seen = await visible(rights, call, tables);
+  if (allows(held, 'approve', where)) return { all, seen: all };
+  const seen = await visible(rights, call, all);
   if (seen.size === 0 && !allows(held, 'view', where)) throw refusal(held, 'view', where, unknownRequest);
-  return { tables: seen, groups };
+  return { all, seen };
 }
 
 /** 403 for others than the creator (404 as above); any application, when one has made it. */

@@ -37,6 +37,7 @@ describe('the revision of a request', () => {
     await propose(net.call, request, table, [added({ code: 'A' })]);
     await setPhase(net, request, 'review');
     const before = await summaryOf(net, request);
+    expect((await operationsOf(net.call, request))[0]).toMatchObject({ decision: 'undecided', decided_by: null });
     await setPhase(net, request, 'closed', 7);
     const after = await summaryOf(net, request);
     expect([before?.undecided, after?.accepted, after?.revision]).toEqual([1, 1, before?.revision]);

@@ -41,9 +41,24 @@ export const listed = (call: Call, request: number, query = '') => call('GET', `
 
 export const takeOut = (call: Call, request: number, ids: unknown) => call('POST', `${path(request)}/remove`, { ids });
 
-/** The operations of a request, as a list shows them. */
+/** The operations of a request, as a list shows them; the counts beside them are compared. */
 export async function operationsOf(call: Call, request: number, query = '') {
   const answer = await listed(call, request, query);
   if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body.operations;
+  const { operations, counts, rowCount } = answer.body;
+  if (query === '' && operations.length === rowCount) expect(counts).toEqual(countsOf(operations));
+  return operations;
+}
+
+type Shown = { kind: string; decision: string; problems: unknown[] };
+
+function countsOf(operations: Shown[]) {
+  const of = (some: (operation: Shown) => boolean) => operations.filter(some).length;
+  const by = (member: 'kind' | 'decision', values: string[]) =>
+    Object.fromEntries(values.map((value) => [value, of((operation) => operation[member] === value)]));
+  return {
+    kinds: by('kind', ['create', 'update', 'delete', 'restore']),
+    decisions: by('decision', ['undecided', 'accepted', 'rejected', 'returned']),
+    with_problems: of(({ problems }) => problems.length > 0),
+  };
 }

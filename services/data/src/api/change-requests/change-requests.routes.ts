@@ -7,7 +7,7 @@ import { limits } from '@almanac/service-kit/limits';
 import { readTableReference, tableInBody } from '@almanac/service-kit/rights/table-reference';
 import { z } from 'zod';
 import { decideOperations } from '../../change-requests/decisions.ts';
-import { listOperations } from '../../change-requests/list-operations.ts';
+import { type ListAccess, listOperations } from '../../change-requests/list-operations.ts';
 import { addMatchedOperations } from '../../change-requests/proposing/matched-operations.ts';
 import { addOperations, removeOperations } from '../../change-requests/proposing/operations.ts';
 import { resolveConflicts } from '../../change-requests/proposing/resolutions.ts';
@@ -30,7 +30,7 @@ import {
 const tag = 'Change requests';
 
 /** The routes of operations, over what they need of a cluster. */
-export function changeRequestRoutes(access: WriteAccess): Route[] {
+export function changeRequestRoutes(access: WriteAccess & ListAccess): Route[] {
   return [
     route({
       method: 'POST',

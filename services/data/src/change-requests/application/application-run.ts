@@ -175,7 +175,7 @@ export class ApplicationRun {
 
   private async findHeader(id: number, lock: '' | ' for update'): Promise<ChangeRequest> {
     const { rows } = await this.sql(
-      `select id, account_id, branch_id, created_by, phase, operation_count from change_request
+      `select id, account_id, branch_id, created_by, phase, operation_count, changes from change_request
        where account_id = $1::int and id = $2::int${lock}`,
       [this.call.accountId, id],
     );

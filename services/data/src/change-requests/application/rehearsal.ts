@@ -14,11 +14,7 @@ export async function rehearse(
   signal: AbortSignal,
 ): Promise<Rehearsed> {
   const header = await getChangeRequest(parts.pools, call.accountId, id);
-  const { tables, groups } = await findSeen(parts, call, header);
-  const all = await parts.catalogue.findAll(
-    header.account_id,
-    groups.map(({ table_definition_id }) => table_definition_id),
-  );
-  const hidden = [...all.keys()].filter((definition) => !tables.has(definition));
+  const { all, seen } = await findSeen(parts, call, header);
+  const hidden = [...all.keys()].filter((definition) => !seen.has(definition));
   return parts.limiters.work.run(call.accountId, signal, () => rehearseChangeRequest(parts, call, id, hidden));
 }
