@@ -4,7 +4,7 @@
 
 import { type Field, type Label, systemFields } from '../rows/fields.ts';
 import type { Bind } from '../values/check.ts';
-import type { Family } from '../values/value-types.ts';
+import { type Family, readOperand } from '../values/value-types.ts';
 import type { CompareOperator, Filter, PagePlan, Sort, Test } from './filter.ts';
 
 const comparators = {
@@ -140,6 +140,11 @@ function setSql(field: Field, texts: string[], bind: Bind): string {
     const values = texts
       .map((text) => text.toLowerCase())
       .filter((text) => !checks.some((check) => check.brokenBy(text)) && type.canonical(text) === text);
+    return `${sql} = any(${bind(values, `${type.base}[]`)})`;
+  }
+  // PostgreSQL, JavaScript and people write a float each in their own way.
+  if (type.family === 'real' || type.family === 'double') {
+    const values = texts.filter((text) => readOperand(type, text) !== undefined);
     return `${sql} = any(${bind(values, `${type.base}[]`)})`;
   }
   return withSpellings(field, texts, bind, () => foldedAmongSql(field, texts, bind));

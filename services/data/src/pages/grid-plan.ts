@@ -2,7 +2,6 @@
 // One 400 names every problem.
 
 import { ExactNumber } from '@almanac/service-kit/api/json-body';
-import { plainNumber } from '@almanac/service-kit/api/plain-number';
 import { type ErrorKind, ServiceError } from '@almanac/service-kit/errors';
 import { limits } from '@almanac/service-kit/limits';
 import { type Place, type Problem, type ProblemCode, withoutRepeated } from '@almanac/service-kit/problems';
@@ -10,7 +9,8 @@ import { type Field, fieldsOf } from '../rows/fields.ts';
 import { findLabel, isLabelName, labelsOf } from '../rows/labels.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { isDate } from '../values/dates.ts';
-import type { Family } from '../values/value-types.ts';
+import { numberFromJson } from '../values/integers.ts';
+import { type Family, readOperand, valueTypes } from '../values/value-types.ts';
 import {
   compareOperators,
   type Filter,
@@ -324,12 +324,12 @@ export class GridReader {
 
   private readNumber(field: Field, type: unknown, model: JsonObject): Test | undefined {
     const fail = (code: ProblemCode, sentence: string) => this.refuseTest(field, code, sentence);
-    const value = readFilterNumber(model.filter);
+    const value = readFilterNumber(field, model.filter);
     if (type !== 'inRange' && !isOneOf(compareOperators, type))
       return fail('not_in_list', `${show(type)} is not an operator of a number filter.`);
     if (value === undefined) return fail('wrong_format', 'filter must be a number.');
     if (type !== 'inRange') return { kind: 'number', operator: type, value };
-    const to = readFilterNumber(model.filterTo);
+    const to = readFilterNumber(field, model.filterTo);
     return to === undefined
       ? fail('wrong_format', 'filterTo must be a number.')
       : { kind: 'numberRange', from: value, to };
@@ -374,9 +374,11 @@ function show(value: unknown): string {
 
 const numberPattern = /^-?[0-9]{1,38}(?:\.[0-9]{1,38})?$/;
 
-function readFilterNumber(value: unknown): string | undefined {
-  if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof ExactNumber)) return undefined;
-  const text = typeof value === 'string' ? value : plainNumber(value);
+function readFilterNumber({ type }: Field, value: unknown): string | undefined {
+  const text = numberFromJson(value);
+  if (text === undefined) return undefined;
+  // A real is compared with any double.
+  if (type.family === 'real' || type.family === 'double') return readOperand(valueTypes.double, text);
   return numberPattern.test(text) && text.replace(/[-.]/g, '').length <= 38 ? text : undefined;
 }
 

@@ -6,6 +6,7 @@ import { limits } from '@almanac/service-kit/limits';
 import type { Place, ProblemCode } from '@almanac/service-kit/problems';
 import { type Field, fieldsOf } from '../rows/fields.ts';
 import type { DeployedTable } from '../tables/table.ts';
+import { isDate } from '../values/dates.ts';
 import { readOperand } from '../values/value-types.ts';
 import type { CompareOperator, Filter, PagePlan, Sort, Test, TextOperator } from './filter.ts';
 
@@ -104,11 +105,14 @@ function readText(value: string): string {
   return value;
 }
 
-// The times of system columns are read like those of other lists.
+// The times of system columns are read like those of other lists. Of other columns a day is; what is
+// finer than a millisecond equals no value of theirs.
 function readValue(field: Field, operator: Operator, value: string): string {
   const text = readText(value);
-  const moment = field.column || field.type.family !== 'instant' ? undefined : readMoment(text, operator);
-  if (moment) return moment.toISOString();
+  if (field.type.family === 'instant' && (!field.column || isDate(text))) {
+    const moment = readMoment(text, operator);
+    if (moment) return moment.toISOString();
+  }
   const operand = readOperand(field.type, text);
   if (operand === undefined)
     throw new ServiceError('bad_request', [

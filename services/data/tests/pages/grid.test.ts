@@ -75,6 +75,45 @@ describe('the grid', () => {
     expect(body.rows.map((row: { svc_sk: number }) => row.svc_sk)).toEqual([3, 2, 1]);
   });
 
+  it('finds floating point numbers of any size, by number and in a set of texts', async () => {
+    await deploy(net, [
+      {
+        id: 3,
+        columns: [
+          { name: 'id', data_type: 'integer', is_primary_key: true },
+          { name: 'r', data_type: 'real' },
+          { name: 'd', data_type: 'double' },
+        ],
+      },
+    ]);
+    const pairs = [
+      [1234567, 1e15],
+      [0.00001, 5e-324],
+      [3.4e38, 1e308],
+      [-3.4e38, -1e308],
+    ];
+    for (const [i, [r, d]] of pairs.entries()) await create(net, 3, { id: i, r, d });
+    const found = async (column: string, model: Record<string, unknown>) => {
+      const { status, body } = await grid({ table_definition_id: 3, filterModel: { [column]: model } });
+      return status === 200 ? body.rows.map((row: { id: number }) => row.id) : status;
+    };
+    for (const [i, [r, d]] of pairs.entries())
+      for (const [column, value] of [
+        ['r', r],
+        ['d', d],
+      ] as const) {
+        const equals = { filterType: 'number', type: 'equals' };
+        expect([column, value, await found(column, { ...equals, filter: value })]).toEqual([column, value, [i]]);
+        expect(await found(column, { ...equals, filter: String(value) })).toEqual([i]);
+        expect(await found(column, { filterType: 'set', values: [String(value), 'no number'] })).toEqual([i]);
+      }
+    const range = { filterType: 'number', type: 'inRange', filter: 1e300, filterTo: '1.1e308' };
+    expect(await found('d', range)).toEqual([2]);
+    for (const filter of ['1e400', '1e-400', 'Infinity', '1e', `1${'0'.repeat(500)}`])
+      expect([filter, await found('d', { filterType: 'number', type: 'lessThan', filter })]).toEqual([filter, 400]);
+    expect(await found('id', { filterType: 'number', type: 'lessThan', filter: 1e40 })).toBe(400);
+  });
+
   it('gives a thousand rows and no more, from anywhere', async () => {
     expect((await grid({ endRow: 1000 })).body.rows.length).toBe(150);
     expect((await grid({ endRow: 1001 })).status).toBe(400);
@@ -178,6 +217,8 @@ describe('the list of rows', () => {
     ['name:not_null:', (row: { name: string | null }) => row.name !== null],
     ['amount:gte:2.25', (row: { amount: number | null }) => row.amount !== null && row.amount >= 2.25],
     ['day:lt:2024-01-02', (row: { day: string | null }) => row.day !== null && row.day < '2024-01-02'],
+    ['at:gte:2024-01-01', (row: { at: string | null }) => row.at !== null && row.at >= '2024-01-01T00:00:00.000Z'],
+    ['at:lt:2024-01-01', (row: { at: string | null }) => row.at !== null && row.at < '2024-01-01T00:00:00.000Z'],
     ['at:eq:2024-01-01T00:00:00Z', (row: { at: string }) => row.at === '2024-01-01T00:00:00.000Z'],
     ['open:eq:true', (row: { open: boolean }) => row.open === true],
     ['name:contains:%', (row: { name: string | null }) => row.name?.includes('%')],
