@@ -13,7 +13,8 @@ import type { Token } from './token.ts';
 export type Sessions = {
   /**
    * The session of the browser that sent this header `Cookie`; 401 when there is none or it has
-   * ended, 503 when it can't be resolved. `isFresh` asks identity whatever is cached.
+   * ended, 503 when it can't be resolved. `isFresh` asks identity, whatever is cached or has been
+   * asked before.
    */
   resolve(cookies: string | undefined, options?: { isFresh?: boolean }): Promise<Token>;
 };
@@ -35,18 +36,26 @@ export function createSessions({ publicUrl, identity, revocations }: Options): S
   const cached = new LRUCache<string, Token>({ max: 20_000, ttl: ttlMs });
   const resolving = new Map<string, Promise<Token>>();
 
-  const ask = async (key: string): Promise<Token> => {
-    const token = await resolveSession(identity, Buffer.from(key, 'base64url'));
-    cached.set(key, token);
-    return token;
-  };
-  // The calls of a page that has just been opened share one question.
-  const askOnce = (key: string): Promise<Token> => {
-    const running = resolving.get(key);
-    if (running) return running;
-    const asked = ask(key).finally(() => resolving.delete(key));
+  // Replaces a question in flight: its answer may be older than what this call wants to know, so it
+  // is not cached.
+  const ask = (key: string): Promise<Token> => {
+    const isCurrent = () => resolving.get(key) === asked;
+    const asked = resolveSession(identity, Buffer.from(key, 'base64url'))
+      .then((token) => {
+        if (isCurrent()) cached.set(key, token);
+        return token;
+      })
+      .finally(() => {
+        if (isCurrent()) resolving.delete(key);
+      });
     resolving.set(key, asked);
     return asked;
+  };
+  // The calls of a page that has just been opened share one question.
+  const askOnce = (key: string): Promise<Token> => resolving.get(key) ?? ask(key);
+  const find = async (key: string): Promise<Token> => {
+    const known = cached.get(key);
+    return known && known.expiresAtMs > Date.now() ? known : askOnce(key);
   };
 
   return {
@@ -56,8 +65,7 @@ export function createSessions({ publicUrl, identity, revocations }: Options): S
       const id = findCookie(cookies, name);
       if (id === undefined || !/^[A-Za-z0-9_-]{43}$/.test(id)) throw endedSession();
       const key = createHash('sha256').update(id).digest('base64url');
-      const known = isFresh ? undefined : cached.get(key);
-      const token = known && known.expiresAtMs > Date.now() ? known : await askOnce(key);
+      const token = await (isFresh ? ask(key) : find(key));
       // Also for an answer that was on its way when the session ended.
       requireGoingOn(token, revocations);
       return token;
