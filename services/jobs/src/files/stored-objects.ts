@@ -21,22 +21,43 @@ export async function recordObject(db: StoredObjectTable, accountId: number, key
 }
 
 /**
- * Removes expired objects; answers how many. If the store is unavailable, the next sweep tries
- * again.
+ * Removes expired objects; answers how many. Those that can't be removed are left to the next
+ * sweep. A page without any success ends this one: the store is probably unavailable.
  */
-export async function sweepObjects(ctx: Pick<JobsContext, 'prisma' | 'store'>, batch = 100): Promise<number> {
+export async function sweepObjects(
+  ctx: Pick<JobsContext, 'prisma' | 'store' | 'logger'>,
+  batch = 100,
+): Promise<number> {
+  const expired = { expires_at: { lt: new Date() } };
+  let after = {};
   let removed = 0;
   for (;;) {
-    const expired = await ctx.prisma.stored_object.findMany({
-      where: { expires_at: { lt: new Date() } },
-      orderBy: { expires_at: 'asc' },
+    const page = await ctx.prisma.stored_object.findMany({
+      where: { ...expired, ...after },
+      orderBy: [{ expires_at: 'asc' }, { key: 'asc' }],
       take: batch,
     });
-    for (const { key } of expired) await ctx.store.remove(key);
-    await ctx.prisma.stored_object.deleteMany({
-      where: { key: { in: expired.map(({ key }) => key) }, expires_at: { lt: new Date() } },
-    });
-    removed += expired.length;
-    if (expired.length < batch) return removed;
+    const keys = await removeObjects(
+      ctx,
+      page.map(({ key }) => key),
+    );
+    await ctx.prisma.stored_object.deleteMany({ where: { key: { in: keys }, ...expired } });
+    removed += keys.length;
+    const last = page.at(-1);
+    if (!last || page.length < batch || keys.length === 0) return removed;
+    after = { OR: [{ expires_at: { gt: last.expires_at } }, { expires_at: last.expires_at, key: { gt: last.key } }] };
   }
+}
+
+/** Answers the keys of those that were removed. */
+async function removeObjects({ store, logger }: Pick<JobsContext, 'store' | 'logger'>, keys: string[]) {
+  const removed: string[] = [];
+  for (const key of keys)
+    try {
+      await store.remove(key);
+      removed.push(key);
+    } catch (error) {
+      logger.warn({ err: error, key }, 'an expired object could not be removed; the next sweep tries again');
+    }
+  return removed;
 }
