@@ -27,6 +27,7 @@ function fakeBilling() {
     reserveArrives: Promise.resolve(),
     /** `lost`: the report is booked, its answer is lost. */
     settle: 'works' as 'works' | 'fails' | 'lost',
+    leaseSeconds: 30,
     /** Answers to reports wait for this. */
     settleArrives: Promise.resolve(),
     onReturned: (_calls: number) => {},
@@ -43,7 +44,7 @@ function fakeBilling() {
         lease_id: fake.granted > 0 ? `lease-${fake.reserves}` : '',
         granted: fake.granted,
         expires_at: '',
-        expires_in_seconds: 30,
+        expires_in_seconds: fake.leaseSeconds,
         allowance: 1_000,
         remaining: 500,
         period_start: month?.start ?? '',
@@ -72,7 +73,7 @@ function fakeBilling() {
       }
       await fake.settleArrives;
       if (fake.settle === 'lost') throw new ServiceError('unavailable', 'unreachable');
-      return { lease_open: !request.release, expires_in_seconds: 30 };
+      return { lease_open: !request.release, expires_in_seconds: fake.leaseSeconds };
     },
   };
   return fake;
@@ -145,6 +146,15 @@ it('requests the next lease before this one is used up', async () => {
   await meter.admit(false);
   for (let i = 0; i < 12; i += 1) meter.tryAdmit(false);
   expect(billing.reserves).toBe(2);
+});
+
+it('uses a short lease on after a report, as after its reservation', async () => {
+  const { billing, meter, serve } = given();
+  billing.leaseSeconds = 2;
+  await serve();
+  await meter.settle();
+  await serve();
+  expect(billing.reserves).toBe(1);
 });
 
 it('ends each ticket once', async () => {

@@ -154,8 +154,7 @@ export class CallLease {
     );
     this.report = undefined;
     if (answer.lease_open) {
-      const until = sentAt + answer.expires_in_seconds * 1000 - safetyMs;
-      this.usableUntil = Math.min(until, this.terms.periodEndsAt);
+      this.usableUntil = Math.min(sentAt + usableMs(answer.expires_in_seconds), this.terms.periodEndsAt);
     } else {
       this.retired = true;
       this.available = 0;
