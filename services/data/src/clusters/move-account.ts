@@ -67,7 +67,11 @@ async function requireNoErasure({ context }: Cluster, accountId: number): Promis
 export async function lockMove(home: Cluster, accountId: number): Promise<() => Promise<void>> {
   const client = await home.context.pools.quiet.connect();
   const { sql } = side(client);
-  if (!(await tryLockMove(sql, accountId))) {
+  const isLocked = await tryLockMove(sql, accountId).catch((error: unknown) => {
+    client.release(true); // the session may hold the lock
+    throw error;
+  });
+  if (!isLocked) {
     client.release();
     throw new ServiceError('wrong_state', {
       code: 'wrong_state',
@@ -89,7 +93,12 @@ async function* copyAndLeave(
   signal: AbortSignal,
 ): AsyncGenerator<MoveProgress> {
   const source = side(await from.context.pools.work.connect());
-  const target = side(await to.context.pools.work.connect());
+  const target = side(
+    await to.context.pools.work.connect().catch((error: unknown) => {
+      source.client.release();
+      throw error;
+    }),
+  );
   let failed = true;
   try {
     for (const { sql } of [source, target]) {

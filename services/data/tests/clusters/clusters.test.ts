@@ -3,6 +3,8 @@
 import { eventually } from '@almanac/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@almanac/testkit/postgres/postgres';
 import pg from 'pg';
+import type { Cluster } from '../../src/cluster.ts';
+import { lockMove } from '../../src/clusters/move-account.ts';
 import { load, read } from '../files.ts';
 import { caller, create, type DataNet, deploy, failureOf, givenData, type TableInput } from '../given.ts';
 import { passed, patch, rowsAsOf, versionsOf } from '../versions.ts';
@@ -290,6 +292,31 @@ describe('an account', () => {
     });
     expect(said.at(-1)).toBe('moved 0');
     expect(await namesOn(given.elsewhere, given.countries)).toEqual(['France']);
+  });
+
+  it('stays where it was, and keeps no connection, when the other cluster refuses connections', async () => {
+    const given = await givenAccount();
+    const { work } = first.context.pools;
+    const name = new URL(north.url).pathname.slice(1);
+    await first.query(`alter database ${name} with allow_connections false`);
+    try {
+      await first.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name = 'almanac-data-work'",
+        [name],
+      );
+      await expect(place(first, given.account, 'north')).rejects.toThrow();
+      await eventually(() => expect(work.totalCount - work.idleCount).toBe(0));
+    } finally {
+      await first.query(`alter database ${name} with allow_connections true`);
+    }
+    expect((await place(first, given.account, 'north')).at(-1)).toBe('moved 0');
+  });
+
+  it('that can not be locked for a move keeps no connection', async () => {
+    const { quiet } = first.context.pools;
+    const noInteger = 2 ** 40;
+    await expect(lockMove({ context: first.context } as Cluster, noInteger)).rejects.toThrow(/out of range/);
+    await eventually(() => expect(quiet.totalCount - quiet.idleCount).toBe(0));
   });
 
   it('is hidden from other accounts on either cluster', async () => {
