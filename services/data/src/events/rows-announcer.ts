@@ -59,16 +59,25 @@ export class RowsAnnouncer {
   private async announceAll(): Promise<void> {
     const ids = [...this.touched];
     this.touched.clear();
+    let mark: string;
     try {
-      const mark = await readHighWaterMark(pgSql(this.pools.outbox));
-      for (const id of ids) {
-        if (this.stopped) return;
-        const more = await announceTable(this.pools, id, mark);
-        if (more) this.touched.add(id);
-      }
+      mark = await readHighWaterMark(pgSql(this.pools.outbox));
     } catch (error) {
       for (const id of ids) this.touched.add(id);
       this.logger.warn({ err: error }, 'changed rows could not be announced; the next round tries again');
+      return;
+    }
+    for (const id of ids) {
+      if (this.stopped) return;
+      try {
+        if (await announceTable(this.pools, id, mark)) this.touched.add(id);
+      } catch (error) {
+        this.touched.add(id);
+        this.logger.warn(
+          { err: error, table_definition_id: id },
+          'changed rows of a table could not be announced; the next round tries again',
+        );
+      }
     }
   }
 }

@@ -42,6 +42,30 @@ describe('changed rows', () => {
     expect(heard.length).toBeLessThan(10);
     await bus.stop();
   });
+
+  it('of one table are announced while those of another table can not be', async () => {
+    const columns = [{ name: 'id', data_type: 'integer', is_primary_key: true }];
+    await deploy(net, [
+      { id: 6, columns },
+      { id: 7, columns },
+    ]);
+    const heard: unknown[] = [];
+    const bus = await startBus(net.database.url, 'jobs');
+    await bus.subscribe(samePayload(['data.rows.changed'], anyPayload), async ({ payload }) => {
+      heard.push(payload.table_definition_id);
+    });
+    await create(net, 6, { id: 1 });
+    await eventually(() => expect(heard).toContain(6));
+    heard.length = 0;
+    await net.query('alter table b_1.t_6 rename to away');
+    await net.query('update b_1.away set svc_updated_at = clock_timestamp()');
+    net.context.announcer.touch({ table_definition_id: 6 });
+    await create(net, 7, { id: 1 });
+    await eventually(() => expect(heard).toEqual([7]));
+    await net.query('alter table b_1.away rename to t_6');
+    await eventually(() => expect(heard).toEqual([7, 6]));
+    await bus.stop();
+  });
 });
 
 describe('who has changed rows', () => {
