@@ -3,6 +3,7 @@ import { pgSql } from '@almanac/service-kit/postgres/database';
 import { findSqlState } from '@almanac/service-kit/postgres/errors';
 import { eventually } from '@almanac/testkit/eventually';
 import { anyPayload, startBus } from '@almanac/testkit/messaging/bus';
+import { sweepStaging } from '../../src/imports/staging/staging.ts';
 import { sweep } from '../../src/maintenance/housekeeping.ts';
 import { load } from '../files.ts';
 import { caller, create, type DataNet, deploy, givenData } from '../given.ts';
@@ -104,6 +105,16 @@ describe('housekeeping', () => {
     send();
     expect(await loading).toMatchObject({ inserted: 2 });
     expect(await net.query("select to_regclass('staging.s_4711') as left_over")).toEqual([{ left_over: null }]);
+  });
+
+  it('keeps no lock of a staged file that could not be dropped', async () => {
+    await net.query('create unlogged table staging.s_4712 (f_1 text)');
+    await net.query('create view public.in_use as select * from staging.s_4712');
+    await expect(sweepStaging(net.context.pools.quiet)).rejects.toThrow(/depend/);
+    const locks = "select 1 from pg_locks where locktype = 'advisory' and objid = 4712";
+    await eventually(async () => expect(await net.query(locks)).toEqual([]));
+    await net.query('drop view public.in_use');
+    expect(await sweepStaging(net.context.pools.quiet)).toBe(1);
   });
 
   it('deletes after a week what was retired, and after a day what was kept', async () => {

@@ -159,6 +159,7 @@ async function dropStaging(sql: Sql, number: number): Promise<void> {
 export async function sweepStaging(pool: pg.Pool): Promise<number> {
   const client = await pool.connect();
   let dropped = 0;
+  let broken = true; // until all is done: the session may hold the lock of a staged file
   try {
     const sql = pgSql(client);
     const { rows } = await sql(
@@ -169,9 +170,10 @@ export async function sweepStaging(pool: pg.Pool): Promise<number> {
       await dropStaging(sql, number);
       dropped += 1;
     }
+    broken = false;
     return dropped;
   } finally {
-    client.release();
+    client.release(broken);
   }
 }
 
