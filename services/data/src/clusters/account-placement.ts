@@ -4,10 +4,10 @@
 import type { CallContext } from '@almanac/service-kit/caller/call-context';
 import { ServiceError } from '@almanac/service-kit/errors';
 import { pgSql, type Sql, withTransaction } from '@almanac/service-kit/postgres/database';
-import { isLockConflict } from '@almanac/service-kit/postgres/errors';
 import type pg from 'pg';
 import type { RowsAnnouncer } from '../events/rows-announcer.ts';
 import { lockAccountShared } from '../postgres/advisory-locks.ts';
+import { withBriefLocks } from '../postgres/brief-locks.ts';
 import type { Pools } from '../postgres/pools.ts';
 import type { SqlViews } from '../sql-views/sql-views.ts';
 import type { DeployedTable } from '../tables/table.ts';
@@ -73,8 +73,7 @@ async function insertEntries(sql: Sql, tables: unknown): Promise<DeployedTable[]
 
 /** Drops the schemas that accounts have left behind, once no session reads them any more. */
 export async function sweepDeparted(pool: pg.Pool): Promise<void> {
-  await withTransaction(pool, async (sql) => {
-    await sql("select set_config('lock_timeout', '5s', true)");
+  await withBriefLocks(pool, '5s', async (sql) => {
     const { rows } = await sql(
       'select account_id, schemas from departed_account where cardinality(schemas) > 0 for update skip locked limit 10',
     );
@@ -82,7 +81,5 @@ export async function sweepDeparted(pool: pg.Pool): Promise<void> {
       for (const schema of schemas) await sql(`drop schema if exists ${schema} cascade`);
       await sql(`update departed_account set schemas = '{}' where account_id = $1::int`, [account_id]);
     }
-  }).catch((error: unknown) => {
-    if (!isLockConflict(error)) throw error; // still in use; the next round drops them
   });
 }

@@ -7,6 +7,7 @@ import type { Problem } from '@almanac/service-kit/problems';
 import type pg from 'pg';
 import { requireResident } from '../clusters/account-placement.ts';
 import { lockBranch } from '../postgres/advisory-locks.ts';
+import { withBriefLocks } from '../postgres/brief-locks.ts';
 import type { Pools } from '../postgres/pools.ts';
 import { referrersOf } from '../records/constraint-sql.ts';
 import {
@@ -125,7 +126,8 @@ export const keptDays = 7;
 
 /**
  * Drops tables and columns retired more than seven days ago. One at a time, so that no lock is held
- * long.
+ * long; one that is
+ * locked is left to the next round.
  */
 export async function sweepRetired(pool: pg.Pool): Promise<void> {
   const sql = pgSql(pool);
@@ -134,7 +136,7 @@ export async function sweepRetired(pool: pg.Pool): Promise<void> {
     `select id, branch_id, table_definition_id from retired_table where ${due} order by id limit 1000`,
   );
   for (const { id, branch_id, table_definition_id } of tables.rows)
-    await withTransaction(pool, async (own) => {
+    await withBriefLocks(pool, '2s', async (own) => {
       for (const name of [retiredTableName(id), retiredHistoryName(id)])
         await own(`drop table if exists ${schemaName(branch_id)}.${name}`);
       await own('delete from retired_table where id = $1::int', [id]);
@@ -144,8 +146,7 @@ export async function sweepRetired(pool: pg.Pool): Promise<void> {
     `select id, branch_id, lineage_id, column_lineage_id, revision from retired_column where ${due} order by id limit 1000`,
   );
   for (const { id, branch_id, lineage_id, column_lineage_id, revision } of columns.rows)
-    await withTransaction(pool, async (own) => {
-      await own("select set_config('lock_timeout', '2s', true)");
+    await withBriefLocks(pool, '2s', async (own) => {
       const column = retiredColumnName(column_lineage_id, revision);
       for (const name of [tableName({ branch_id, lineage_id }), historyName({ branch_id, lineage_id })])
         await own(`alter table if exists ${name} drop column if exists ${column}`);

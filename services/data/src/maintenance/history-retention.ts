@@ -1,7 +1,8 @@
 // Deletes versions that were superseded long ago, where the installation sets a retention.
-import { pgSql, withTransaction } from '@almanac/service-kit/postgres/database';
+import { pgSql } from '@almanac/service-kit/postgres/database';
 import type pg from 'pg';
 import { lockBranch } from '../postgres/advisory-locks.ts';
+import { withBriefLocks } from '../postgres/brief-locks.ts';
 import { historyName } from '../sql/identifiers.ts';
 import type { DeployedTable } from '../tables/table.ts';
 
@@ -11,7 +12,7 @@ const versionsPerBatch = 20_000;
 
 /**
  * Deletes versions superseded more than `days` ago; rows can then be read only as of later
- * instants. 0: keeps everything.
+ * instants. 0: keeps everything. A table that is locked is left to the next round.
  */
 export async function sweepHistory(pool: pg.Pool, days: number): Promise<void> {
   if (days === 0) return;
@@ -23,8 +24,8 @@ export async function sweepHistory(pool: pg.Pool, days: number): Promise<void> {
 
 // A statement must not miss a version that is being deleted: each checks that its instant isn't
 // before `history_since`. The lock keeps the table where it is.
-function deleteVersions(pool: pg.Pool, table: Place, days: number): Promise<number> {
-  return withTransaction(pool, async (sql) => {
+function deleteVersions(pool: pg.Pool, table: Place, days: number): Promise<number | undefined> {
+  return withBriefLocks(pool, '5s', async (sql) => {
     await lockBranch(sql, table.branch_id);
     const deployed = await sql('select true from deployed_table where table_definition_id = $1::int', [
       table.table_definition_id,

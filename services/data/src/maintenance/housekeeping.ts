@@ -5,6 +5,7 @@ import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import type { Logger } from '@almanac/service-kit/observability/logger';
 import { pgSql } from '@almanac/service-kit/postgres/database';
 import { periodic } from '@almanac/service-kit/process/periodic';
+import { runTasks } from '@almanac/service-kit/process/run-tasks';
 import { sweepAppliedRequests } from '../change-requests/change-requests.ts';
 import { sweepDeparted } from '../clusters/account-placement.ts';
 import { sweepApplied } from '../deployments/deployment.ts';
@@ -28,19 +29,22 @@ type HousekeepingParts = { pools: Pools; sqlViews: SqlViews; logger: Logger };
 export const createHousekeeping = (parts: HousekeepingParts, historyDays: number) =>
   periodic({ name: 'housekeeping', everyMs, logger: parts.logger }, () => sweep(parts, historyDays));
 
-/** One round. */
+/** One round. A task that fails is logged and runs again in the next round. */
 export async function sweep({ pools, sqlViews, logger }: HousekeepingParts, historyDays = 0): Promise<void> {
-  await sqlViews.complete(pools.work, logger);
-  await sweepStaging(pools.quiet);
-  await sweepAnswers(pgSql(pools.work));
-  await sweepLoads(pgSql(pools.work));
-  await sweepApplied(pgSql(pools.work));
-  await sweepMerged(pgSql(pools.work));
-  await sweepAppliedRequests(pgSql(pools.work));
-  await sweepRetired(pools.work);
-  await sweepBases(pgSql(pools.work));
-  await sweepRowDecisions(pgSql(pools.work));
-  await sweepUsage(pgSql(pools.work));
-  await sweepDeparted(pools.work);
-  await sweepHistory(pools.work, historyDays);
+  const sql = pgSql(pools.work);
+  await runTasks(logger, {
+    views: () => sqlViews.complete(pools.work, logger),
+    staging: () => sweepStaging(pools.quiet),
+    answers: () => sweepAnswers(sql),
+    loads: () => sweepLoads(sql),
+    deployments: () => sweepApplied(sql),
+    merges: () => sweepMerged(sql),
+    change_requests: () => sweepAppliedRequests(sql),
+    retired: () => sweepRetired(pools.work),
+    merge_bases: () => sweepBases(sql),
+    row_decisions: () => sweepRowDecisions(sql),
+    usage: () => sweepUsage(sql),
+    departed: () => sweepDeparted(pools.work),
+    history: () => sweepHistory(pools.work, historyDays),
+  });
 }

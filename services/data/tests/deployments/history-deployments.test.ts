@@ -226,6 +226,21 @@ describe('a table taken out of service', () => {
 });
 
 describe('old versions', () => {
+  it('of other tables are deleted while those of one are locked, and those in a later round', async () => {
+    const [locked, free] = [await givenPast({}, ['a', 'b']), await givenPast({}, ['a', 'b'])];
+    for (const { table } of [locked, free])
+      await net.query(`update b_1.h_${table.id} set svc_valid_to = svc_valid_to - interval '40 days'`);
+    const counts = async () => [await kept(net, locked.table.id), await kept(net, free.table.id)];
+    expect(await counts()).toEqual([1, 1]);
+    await net.query('begin');
+    await net.query(`lock table b_1.h_${locked.table.id} in share mode`);
+    await sweep(net.context, 30);
+    await net.query('commit');
+    expect(await counts()).toEqual([1, 0]);
+    await sweep(net.context, 30);
+    expect(await counts()).toEqual([0, 0]);
+  });
+
   it('are kept for ever, or deleted after the retention of the installation', async () => {
     const { table, row, times, was } = await givenPast({}, ['a', 'b', 'c', 'd']);
     const untouched = await givenPast({}, ['a']);

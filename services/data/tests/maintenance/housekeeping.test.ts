@@ -146,6 +146,38 @@ describe('housekeeping', () => {
   });
 });
 
+describe('a round of housekeeping', () => {
+  const retiredTables = async () => (await net.query('select id, branch_id from retired_table order by id')) as Ids[];
+  type Ids = { id: number; branch_id: number };
+
+  it('drops the other retired tables while one is locked, and that one in a later round', async () => {
+    await deploy(net, [
+      { id: 8, columns: [{ name: 'a' }] },
+      { id: 9, columns: [{ name: 'a' }] },
+    ]);
+    for (const id of [8, 9]) await net.metadata.DropTable(caller, { table_definition_id: id });
+    await net.query("update retired_table set retired_at = now() - interval '8 days'");
+    const [locked] = await retiredTables();
+    await net.query('begin');
+    await net.query(`lock table b_1.r_${locked?.id} in access share mode`);
+    await sweep(net.context);
+    await net.query('commit');
+    expect(await retiredTables()).toEqual([locked]);
+    await sweep(net.context);
+    expect(await retiredTables()).toEqual([]);
+  });
+
+  it('runs the later tasks when one fails', async () => {
+    await deploy(net, [{ id: 10, columns: [{ name: 'a' }] }]);
+    await net.metadata.DropTable(caller, { table_definition_id: 10 });
+    await net.query("update retired_table set retired_at = now() - interval '8 days'");
+    await net.query('alter table applied_deployment rename to away');
+    await sweep(net.context);
+    await net.query('alter table away rename to applied_deployment');
+    expect(await retiredTables()).toEqual([]);
+  });
+});
+
 describe('housekeeping of deployments and merges', () => {
   const baseOf = ({ id }: { id: number }) =>
     net.query('select 1 from row_base where $1 in (table_definition_id, other_id)', [id]);

@@ -3,6 +3,7 @@ import { sweepAnswers } from '@almanac/service-kit/caller/idempotency';
 import { prismaSql } from '@almanac/service-kit/postgres/database';
 import type { Part } from '@almanac/service-kit/process/part';
 import { periodic } from '@almanac/service-kit/process/periodic';
+import { runTasks } from '@almanac/service-kit/process/run-tasks';
 import type { JobsContext } from '../context.ts';
 import { sweepEvents } from '../events/append-events.ts';
 import { sweepObjects } from '../files/stored-objects.ts';
@@ -21,7 +22,7 @@ const mailFileRetentionMs = 30 * day;
 /** One round. A task that fails is logged and runs again in the next round. */
 export async function sweep(ctx: JobsContext): Promise<void> {
   const ago = (ms: number) => new Date(Date.now() - ms);
-  const rounds: Record<string, () => Promise<unknown>> = {
+  await runTasks(ctx.logger, {
     imports: () => expireImports(ctx, ago(abandonedAfterMs)),
     objects: () => extendOpenUploads(ctx).then(() => sweepObjects(ctx)),
     sizes: () => countUploadedBytes(ctx),
@@ -39,14 +40,7 @@ export async function sweep(ctx: JobsContext): Promise<void> {
           updated_at: { lt: ago(jobRetentionMs) },
         },
       }),
-  };
-  for (const [name, round] of Object.entries(rounds)) {
-    try {
-      await round();
-    } catch (error) {
-      ctx.logger.warn({ err: error, sweep: name }, 'a sweep failed and will be tried again');
-    }
-  }
+  });
 }
 
 /** Cancels imports whose uploads were never completed, so that they don't stay open for ever. */
