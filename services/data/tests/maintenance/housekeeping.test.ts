@@ -112,7 +112,8 @@ describe('housekeeping', () => {
     await net.query('create view public.in_use as select * from staging.s_4712');
     await expect(sweepStaging(net.context.pools.quiet)).rejects.toThrow(/depend/);
     const locks = "select 1 from pg_locks where locktype = 'advisory' and objid = 4712";
-    await eventually(async () => expect(await net.query(locks)).toEqual([]));
+    // Sooner than the pool closes an idle connection, which would end the lock too.
+    await eventually(async () => expect(await net.query(locks)).toEqual([]), { withinMs: 10_000 });
     await net.query('drop view public.in_use');
     expect(await sweepStaging(net.context.pools.quiet)).toBe(1);
   });
