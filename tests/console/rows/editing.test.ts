@@ -66,6 +66,28 @@ it('twenty rows of a spreadsheet are proposed with four clicks', async () => {
   expect(await namesOf(api, table.id)).toHaveLength(3);
 });
 
+it('what breaks a rule is not proposed: it stays in its cell with the reason', async () => {
+  const table = await givenCities(api);
+  await served.withPage('/console/tables', async (page) => {
+    await chooseMode(page, 'propose');
+    await page.getByRole('link', { name: table.name }).click();
+    await typeInto(page, cellOf(page, 'area', '105.40'), 'large');
+    await page.getByRole('button', { name: 'Propose…' }).click();
+    await page.getByLabel('Title').pressSequentially('The area of Paris');
+    await page.getByRole('button', { name: 'Propose 1 row' }).click();
+    await page.getByText('Nothing was proposed: 1 row has a problem.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('1 problem').waitFor();
+    await typeInto(page, page.getByRole('gridcell', { name: 'large' }), '1,105.40');
+    await page.getByRole('button', { name: 'Propose…' }).click();
+    await page.getByLabel('Title').pressSequentially('The area of Paris');
+    await page.getByRole('button', { name: 'Propose 1 row' }).click();
+    await page.getByRole('heading', { level: 1, name: 'The area of Paris' }).waitFor();
+  });
+  const { data } = await api.get(`/change_requests?table_definition_id=${table.id}&sort=id`);
+  expect(data.map(({ status }: { status: string }) => status)).toEqual(['cancelled', 'requested']);
+});
+
 it('the plan of a paste says which required column its new rows leave blank', async () => {
   const table = await givenCities(api);
   await served.withPage(`/console/t/${table.key}?sort=code`, async (page) => {

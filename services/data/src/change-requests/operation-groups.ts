@@ -35,8 +35,8 @@ export class OperationGroups {
     });
   }
 
-  // Whoever read the header before a change may store newer counts under the older name; that name
-  // isn't read again.
+  // A caller that read the header before a change may store newer counts under the older name; that
+  // name isn't read again.
   private async countAll(request: ChangeRequest): Promise<Alike[]> {
     const name = `${request.account_id}:${request.id}:${request.changes}`;
     const known = this.cached.get(name);

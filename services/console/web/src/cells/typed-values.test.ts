@@ -25,6 +25,9 @@ describe('a typed value', () => {
   it('is a day by the order of the language', () => {
     expect(readTyped('3.12.2026', column('date'), german)).toBe('2026-12-03');
     expect(readTyped('12/3/2026', column('date'), american)).toBe('2026-12-03');
+    expect(readTyped('3.12.2026', column('date'), american)).toBe('2026-12-03');
+    expect(readTyped('31/1/2026', column('date'), american)).toBe('31/1/2026');
+    expect(readTyped('1.2/2026', column('date'), american)).toBe('1.2/2026');
     expect(readTyped('2026-12-03', column('date'), american)).toBe('2026-12-03');
   });
 

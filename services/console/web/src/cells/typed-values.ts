@@ -39,10 +39,14 @@ export function readTyped(text: string, column: Column, { signs, dayOrder }: Typ
   return isExact || !Number.isFinite(Number(number)) ? number : Number(number);
 }
 
-/** `31.12.2026`, `31/12/2026`, or `12/31/2026` where the month is first, as `2026-12-31`. */
+/**
+ * `31.12.2026`, `31/12/2026`, or `12/31/2026` where the month is first, as `2026-12-31`. With dots
+ * the day is first everywhere; what is no day either way stays as it was typed.
+ */
 function readDay(typed: string, order: DayOrder): string {
-  const [, first, second, year] = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/.exec(typed) ?? [];
+  const [, first, separator, second, year] = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/.exec(typed) ?? [];
   if (first === undefined || second === undefined) return typed;
-  const [day, month] = order === 'day-first' ? [first, second] : [second, first];
+  const [day, month] = order === 'day-first' || separator === '.' ? [first, second] : [second, first];
+  if (Number(month) > 12) return typed;
   return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }

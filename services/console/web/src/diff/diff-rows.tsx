@@ -3,7 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { Fragment, type ReactNode, useMemo } from 'react';
 import type { Column } from '../api/queries.ts';
 import { cellFormats, isNumeric } from '../cells/cell-text.ts';
-import { localeOf } from '../language/language.ts';
+import { localeOf } from '../language/locale.ts';
 import { ChangeSign } from '../parts/change-sign.tsx';
 import { ColumnValue } from './cell-value.tsx';
 import { type ChangeKind, operationOf } from './change-kinds.ts';

@@ -1,3 +1,4 @@
+import { plural } from '@lingui/core/macro';
 import { Plural, useLingui } from '@lingui/react/macro';
 import type { Table } from '../api/queries.ts';
 import { Form } from '../parts/form/form.tsx';
@@ -8,12 +9,26 @@ import type { EditedTable } from './use-edits.ts';
 
 type ProposeDialogProps = { table: Table; edited: EditedTable; onClose: () => void };
 
-/** Makes a change request of the edits, and sends it for review unless it has problems. */
+/**
+ * Makes a change request of the edits, and sends it for review unless others have changed the rows.
+ * While a row breaks a rule none is proposed: the table keeps what was typed, with the reasons.
+ */
 export function ProposeDialog({ table, edited, onClose }: ProposeDialogProps) {
   const { t } = useLingui();
   const { edits } = edited;
   const propose = usePropose(table, edited.settle);
-  const fill = async (id: number) => (await proposeRows(id, table.table_definition_id, edits)).size;
+  const fill = async (id: number) => {
+    const problems = await proposeRows(id, table.table_definition_id, edits);
+    const broken = [...problems.values()].filter((some) => some.some(({ isConflict }) => !isConflict)).length;
+    if (broken === 0) return problems.size;
+    edited.refuse(problems);
+    throw new Error(
+      plural(broken, {
+        one: 'Nothing was proposed: # row has a problem. The table shows it.',
+        other: 'Nothing was proposed: # rows have problems. The table shows them.',
+      }),
+    );
+  };
   return (
     <ModalDialog label={t`Propose changes`} onClose={onClose}>
       <Form

@@ -92,8 +92,8 @@ export async function proposeRows(requestId: number, tableId: number, edits: Edi
     });
     for (const [place, stored] of operations.entries()) {
       const id = (part[place] as RowEdit).id;
-      for (const { column, message } of stored.problems)
-        addProblem(problems, id, { column, message, isConflict: false });
+      for (const { code, column, message } of stored.problems)
+        addProblem(problems, id, { column, message, isConflict: code === 'version_conflict' });
     }
   }
   return problems;

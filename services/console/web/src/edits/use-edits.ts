@@ -5,7 +5,7 @@ import { actOnEdits, type EditState, initialEdits, type MakeEdits } from './edit
 import type { EditMode } from './edit-mode.ts';
 import { type Edits, lacks, noEdits, rebase } from './edits.ts';
 import { keepEdits, readKeptEdits } from './kept-edits.ts';
-import { type Saved, saveRows, takeBack } from './save-edits.ts';
+import { type Problems, type Saved, saveRows, takeBack } from './save-edits.ts';
 
 export type EditedTable = EditState & {
   /** Whether the edits are those of an earlier visit, which the person has not looked at yet. */
@@ -29,6 +29,8 @@ export type EditedTable = EditState & {
   keepMine: (id: number) => void;
   /** They are saved elsewhere: in a change request. */
   settle: () => void;
+  /** They can't be saved for these reasons, by row. */
+  refuse: (problems: Problems) => void;
   /** The requests that undo takes back once no edit is left, the last one last. */
   saves: readonly string[][];
   /** Something else of this page has written rows: it is undone like a save. */
@@ -132,6 +134,7 @@ export function useEdits({ table, userId, mode, onSaved }: Options): EditedTable
       if (row) act({ type: 'change', make: (all) => rebase(all, row) });
     },
     settle: () => act({ type: 'answer', sent: edits, done: edits, records: new Map(), problems: new Map() }),
+    refuse: (problems) => act({ type: 'answer', sent: edits, done: noEdits, records: new Map(), problems }),
     saves,
     addSave: (requestId) => setSaves((before) => [...before, [requestId]]),
     dropSave: (requestId) => setSaves((before) => before.filter((ids) => !ids.includes(requestId))),

@@ -1,5 +1,6 @@
 // The language of the console: the one chosen here, else the browser's, else English.
 import { i18n } from '@lingui/core';
+import { localeOf } from './locale.ts';
 import { loadTexts } from './texts.ts';
 
 /** The languages by their own names. The pseudo-locale shows texts that are not translated. */
@@ -24,9 +25,4 @@ export async function chooseLanguage(language: Language): Promise<void> {
 export function preferredLanguage(): Language {
   const wanted = [localStorage.getItem(storageKey) ?? '', ...navigator.languages.map((tag) => tag.slice(0, 2))];
   return wanted.find((tag): tag is Language => tag in languages) ?? 'en';
-}
-
-/** The locale for dates and numbers: the pseudo-locale is none that a browser knows. */
-export function localeOf(language: string): string {
-  return language === 'pseudo' ? 'en' : language;
 }

@@ -1,5 +1,5 @@
 import { useLingui } from '@lingui/react';
-import { localeOf } from '../language/language.ts';
+import { localeOf } from '../language/locale.ts';
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],

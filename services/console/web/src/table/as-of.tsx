@@ -4,7 +4,7 @@ import { History } from 'lucide-react';
 import { useState } from 'react';
 import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
 import { Popover } from 'react-aria-components/Popover';
-import { localeOf } from '../language/language.ts';
+import { localeOf } from '../language/locale.ts';
 import { Button } from '../parts/button.tsx';
 import menu from '../parts/menu.module.css';
 import styles from './table.module.css';

@@ -6,7 +6,7 @@ import type { Column, Row, Table } from '../api/queries.ts';
 import { type CellFormats, cellFormats, cellText } from '../cells/cell-text.ts';
 import { type Edits, type RowEdit, shownRow } from '../edits/edits.ts';
 import { fetchRows, type RowQuery } from '../grid/rows/row-source.ts';
-import { localeOf } from '../language/language.ts';
+import { localeOf } from '../language/locale.ts';
 import { Button } from '../parts/button.tsx';
 import { Skeleton } from '../parts/states.tsx';
 import styles from './table.module.css';

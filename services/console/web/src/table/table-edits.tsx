@@ -8,7 +8,7 @@ import editStyles from '../edits/edits.module.css';
 import type { Planning } from '../edits/planned/use-planned-edits.ts';
 import { useEditKeys } from '../edits/use-edit-keys.ts';
 import type { Editing } from '../edits/use-editing.ts';
-import { localeOf } from '../language/language.ts';
+import { localeOf } from '../language/locale.ts';
 import { Button } from '../parts/button.tsx';
 import { GoToRow } from './go-to-row.tsx';
 import { type BringBack, mostBroughtBack } from './row/use-bring-back.ts';

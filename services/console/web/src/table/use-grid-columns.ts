@@ -10,7 +10,7 @@ import type { EditLook } from '../grid/editing.ts';
 import { offerChoices } from '../grid/offered-choices.ts';
 import { offerValues } from '../grid/offered-values.ts';
 import type { RowQuery } from '../grid/rows/row-source.ts';
-import { localeOf } from '../language/language.ts';
+import { localeOf } from '../language/locale.ts';
 
 /**
  * The columns of the grid. They stay the same while the view changes: new columns would close an

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import type { Schemas } from '../../api/client.ts';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import styles from './account.module.css';
 
 /** How much of the month's calls is used, as a bar and in numbers. */

@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { useState } from 'react';
 import { client } from '../../api/client.ts';
 import { useAct } from '../../api/use-act.ts';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { Button } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/form/fields.tsx';
 import { Refusal } from '../../parts/form/form.tsx';

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro';
 import { Link, useSearch } from '@tanstack/react-router';
 import diffStyles from '../../diff/diff.module.css';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { Fact, Facts } from '../../parts/blocks/facts.tsx';
 import { ScrolledTable } from '../../parts/blocks/scrolled-table.tsx';
 import styles from '../admin.module.css';

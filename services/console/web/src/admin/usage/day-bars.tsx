@@ -1,7 +1,7 @@
 // Calls by day as stacked bars. The numbers are in the tables beside it.
 import { useLingui } from '@lingui/react/macro';
 import { useState } from 'react';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { layBars, roundUp } from './bar-layout.ts';
 import styles from './usage.module.css';
 import type { UsageSums } from './usage-sums.ts';

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import tableStyles from '../../parts/blocks/scrolled-table.module.css';
 import { ScrolledTable } from '../../parts/blocks/scrolled-table.tsx';
 import type { UsageSums } from './usage-sums.ts';

@@ -9,7 +9,7 @@ import { readTsv, writeTsv } from '../../cells/tsv.ts';
 import { habitsOf } from '../../cells/typed-values.ts';
 import type { EditLook } from '../../grid/editing.ts';
 import { type CellRange, type GridPlace, type RangeFill, repeatedInto, rowsOf } from '../../grid/range/cell-range.ts';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { addRows, type EditPlan, newRows, setCells } from '../edits.ts';
 import { type PasteShape, planPaste, shapeOf } from '../paste/paste-plan.ts';
 import { findByPlace, longestPaste, type PastePlace, readPaste } from '../paste/read-paste.ts';

@@ -1,6 +1,6 @@
 // Where the mapping comes from, and how the file writes dates and numbers.
 import { Trans, useLingui } from '@lingui/react/macro';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { CheckField, SelectField } from '../../parts/form/fields.tsx';
 import styles from '../wizard.module.css';
 import type { Draft } from './draft.ts';

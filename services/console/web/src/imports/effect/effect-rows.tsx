@@ -4,7 +4,7 @@ import type { Column } from '../../api/queries.ts';
 import { type CellFormats, cellFormats, plainText, valueText } from '../../cells/cell-text.ts';
 import { operationOf } from '../../diff/change-kinds.ts';
 import { useChangeWords } from '../../diff/change-words.ts';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { ChangeSign } from '../../parts/change-sign.tsx';
 import tableStyles from '../imports.module.css';
 import type { Change } from './changes-query.ts';

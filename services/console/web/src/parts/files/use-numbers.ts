@@ -1,6 +1,6 @@
 // Counts and sizes in the language of the page.
 import { useLingui } from '@lingui/react';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { sizeText } from './size-text.ts';
 
 type Numbers = {

@@ -1,7 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { type ChangeRequest, ended, rowCountsQuery } from '../queries.ts';
 import styles from './head.module.css';
 import { risksOf } from './risk.ts';

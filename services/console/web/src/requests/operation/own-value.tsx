@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { plainText } from '../../cells/cell-text.ts';
 import { habitsOf, readTyped } from '../../cells/typed-values.ts';
 import type { DiffColumn } from '../../diff/diff-columns.ts';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { InPlaceForm } from '../../parts/review/in-place-form.tsx';
 import type { RowActs } from './row-acts.ts';
 

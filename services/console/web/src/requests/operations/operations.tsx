@@ -5,7 +5,7 @@ import { useMemo, useState } from 'react';
 import { type Table, tablesQuery } from '../../api/queries.ts';
 import { cellFormats } from '../../cells/cell-text.ts';
 import { type DiffColumns, diffColumns } from '../../diff/diff-columns.ts';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { Button } from '../../parts/button.tsx';
 import pageStyles from '../../parts/page.module.css';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';

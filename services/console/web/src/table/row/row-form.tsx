@@ -6,7 +6,7 @@ import { isNumeric, plainText } from '../../cells/cell-text.ts';
 import { habitsOf, type TypingHabits } from '../../cells/typed-values.ts';
 import { type CellChange, setCells, shownRow } from '../../edits/edits.ts';
 import type { Editing } from '../../edits/use-editing.ts';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { Form } from '../../parts/form/form.tsx';
 import { plainLines, readField } from './field-value.ts';
 import { ValueField } from './value-field.tsx';

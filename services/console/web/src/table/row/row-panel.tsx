@@ -8,7 +8,7 @@ import { type Row, rowQuery, type Table } from '../../api/queries.ts';
 import { type CellFormats, cellFormats, plainText } from '../../cells/cell-text.ts';
 import { deleteRows, shownRow } from '../../edits/edits.ts';
 import type { Editing } from '../../edits/use-editing.ts';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState, Skeleton } from '../../parts/states.tsx';
 import { RowFields } from './row-fields.tsx';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type Filters, writeFilters } from '../../address/view.ts';
 import { type RowPlace, referencesQuery } from '../../api/queries.ts';
-import { localeOf } from '../../language/language.ts';
+import { localeOf } from '../../language/locale.ts';
 import { EmptyState, ErrorState, Skeleton } from '../../parts/states.tsx';
 import styles from './row-panel.module.css';
 

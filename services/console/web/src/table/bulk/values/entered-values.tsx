@@ -3,7 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro';
 import { type ReactElement, useState } from 'react';
 import type { Table } from '../../../api/queries.ts';
 import { habitsOf } from '../../../cells/typed-values.ts';
-import { localeOf } from '../../../language/language.ts';
+import { localeOf } from '../../../language/locale.ts';
 import pageStyles from '../../../parts/page.module.css';
 import styles from '../bulk.module.css';
 import { type ChosenColumn, ChosenValues } from './chosen-values.tsx';
