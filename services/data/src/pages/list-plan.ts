@@ -105,8 +105,8 @@ function readText(value: string): string {
   return value;
 }
 
-// The times of system columns are read like those of other lists. Of other columns a day is; what is
-// finer than a millisecond equals no value of theirs.
+// The times of system columns are read like those of other lists. Of other columns a day is; what
+// is finer than a millisecond equals no value of theirs.
 function readValue(field: Field, operator: Operator, value: string): string {
   const text = readText(value);
   if (field.type.family === 'instant' && (!field.column || isDate(text))) {
