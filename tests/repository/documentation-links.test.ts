@@ -37,16 +37,33 @@ describe('the README', () => {
   });
 });
 
+const pages = globSync(['*.md', 'docs/*.md', 'docs/{adr,how-to,states}/*.md', '{packages,services}/*/README.md'], {
+  cwd: root,
+}).toSorted();
+
 describe('links', () => {
-  const pages = globSync(['*.md', 'docs/*.md', 'docs/{adr,how-to,states}/*.md', '{packages,services}/*/README.md'], {
-    cwd: root,
-  }).toSorted();
   it.each(pages)('of %s lead to files and headings', (page) => {
     const broken = linksOf(page).filter(
       ({ path, heading }) =>
         !existsSync(join(root, path)) || (heading !== undefined && !headingsOf(path).includes(heading)),
     );
     expect(broken).toEqual([]);
+  });
+});
+
+describe('source files', () => {
+  const sources = globSync('{deploy,packages,scripts,services,tests}/**/*.{ts,tsx}', {
+    cwd: root,
+    exclude: (path) => /(^|\/)(node_modules|dist|generated)(\/|$)/.test(path),
+  }).map((path) => `/${path}`);
+  const removed = new Set(['docs/adr/0025-removed-mechanisms.md']);
+
+  it('are many', () => expect(sources.length).toBeGreaterThan(1_000));
+
+  it.each(pages.filter((page) => !removed.has(page)))('that %s names are there', (page) => {
+    const prose = read(page).replace(/^```.*?^```/gms, '');
+    const names = [...prose.matchAll(/`(\w[\w./-]*\.tsx?)`/g)].map(([, name = '']) => name);
+    expect(names.filter((name) => !sources.some((path) => path.endsWith(`/${name}`)))).toEqual([]);
   });
 });
 

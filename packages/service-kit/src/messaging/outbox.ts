@@ -1,5 +1,5 @@
 // The outbox: announcements are written in the transaction that made them true, and relayed to the
-// bus afterwards, at least once and in order.
+// bus afterwards, at least once; in order within a batch, as instances relay side by side.
 //
 // Every service database has this table:
 //

@@ -1,5 +1,5 @@
 // Which answers are no longer true after an event. Rows are not among them in the grid: it says
-// that others changed them, and shows them when asked (changed-elsewhere.ts).
+// that others changed them, and shows them when asked (changed-elsewhere.tsx).
 import type { QueryKey } from '@tanstack/react-query';
 import type { LiveEvent } from './event-stream.ts';
 
