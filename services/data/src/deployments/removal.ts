@@ -126,8 +126,7 @@ export const keptDays = 7;
 
 /**
  * Drops tables and columns retired more than seven days ago. One at a time, so that no lock is held
- * long; one that is
- * locked is left to the next round.
+ * long; what is locked is left to the next round.
  */
 export async function sweepRetired(pool: pg.Pool): Promise<void> {
   const sql = pgSql(pool);
