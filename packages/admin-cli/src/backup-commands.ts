@@ -57,13 +57,12 @@ export const backupCommands = {
           import('./backup/places.ts'),
         ]);
         requireOneBackup(from);
+        const work = (howToEmpty: string) => async (env: NodeJS.ProcessEnv) =>
+          restore(await readPlaces(env), from, howToEmpty);
         if (namesDatabases(process.env))
-          return restore(await readPlaces(process.env), from, 'Stop the services, drop the database, create it again');
+          return work('Stop the services, drop the database, create it again')(process.env);
         const { withEmbeddedDatabases } = await import('./backup/embedded-databases.ts');
-        const { postgres } = readHome(process.env);
-        return withEmbeddedDatabases(process.env, async (env) =>
-          restore(await readPlaces(env), from, `Move ${postgres} away`),
-        );
+        return withEmbeddedDatabases(process.env, work(`Move ${readHome(process.env).postgres} away`));
       };
     },
     show: (manifest: Manifest) => `Restored as of ${describe(manifest)}`,

@@ -24,14 +24,14 @@ export type ChangeRequest = {
   changes: number;
 };
 
-const columns = 'id, account_id, branch_id, created_by, phase, operation_count, changes';
+/** Reads the header `$2` of the account `$1`. */
+export const headerSql = (lock: '' | 'for update' = ''): string =>
+  `select id, account_id, branch_id, created_by, phase, operation_count, changes from change_request
+   where account_id = $1::int and id = $2::int ${lock}`;
 
 /** The header; 404 for an unknown id, and for another account's. */
 export async function getChangeRequest(pools: Pools, accountId: number, id: number): Promise<ChangeRequest> {
-  const { rows } = await pgSql(pools.rows)(
-    `select ${columns} from change_request where account_id = $1::int and id = $2::int`,
-    [accountId, id],
-  );
+  const { rows } = await pgSql(pools.rows)(headerSql(), [accountId, id]);
   if (rows[0]) return rows[0] as ChangeRequest;
   if ((await findDeparture(pools, accountId)) !== undefined) throw new AccountMoved();
   throw unknownRequest();
@@ -47,10 +47,7 @@ export async function lockChangeRequest(
   id: number,
 ): Promise<ChangeRequest> {
   await requireResident(sql, call);
-  const { rows } = await sql(
-    `select ${columns} from change_request where account_id = $1::int and id = $2::int for update`,
-    [call.accountId, id],
-  );
+  const { rows } = await sql(headerSql('for update'), [call.accountId, id]);
   if (!rows[0]) throw unknownRequest();
   return rows[0] as ChangeRequest;
 }
@@ -82,6 +79,7 @@ export async function touchRequest(sql: Sql, { account_id, id }: ChangeRequest, 
 
 /** What an operation does with its row. */
 export type Kind = 'create' | 'update' | 'delete' | 'restore';
+export type Decision = 'undecided' | 'accepted' | 'rejected' | 'returned';
 
 type Parts = { pools: Pools };
 

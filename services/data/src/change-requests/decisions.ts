@@ -13,13 +13,13 @@ import { repeatWhileStale, type TableAccess } from '../tables/open-table.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import {
   type ChangeRequest,
+  type Decision,
   getChangeRequest,
   lockChangeRequest,
   requirePhase,
   touchRequest,
   unknownRequest,
 } from './change-requests.ts';
-import type { Decision } from './operation-groups.ts';
 import { type Wanted, wantedSql } from './show-sql.ts';
 import { tiesSql } from './ties-sql.ts';
 import { findChangedTables, refuseUnknownOperations } from './visibility.ts';

@@ -4,9 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { run } from '../postgres/pools.ts';
-import type { ChangeRequest, Kind } from './change-requests.ts';
-
-export type Decision = 'undecided' | 'accepted' | 'rejected' | 'returned';
+import type { ChangeRequest, Decision, Kind } from './change-requests.ts';
 
 type Alike = { table_definition_id: number; kind: Kind; decision: Decision; count: number };
 /** How many operations of a table are alike in this. */
@@ -24,7 +22,10 @@ export class OperationGroups {
 
   /** The operations of a request in groups, none of them empty. */
   async count(request: ChangeRequest): Promise<Group[]> {
-    const [all, withProblems] = await Promise.all([this.countAll(request), this.countWithProblems(request)]);
+    const [all, withProblems] = await Promise.all([
+      this.countAll(request),
+      run<Alike>(this.pool, groupsSql(request, 'has_problem')),
+    ]);
     return all.flatMap((group) => {
       const broken = withProblems.find((each) => nameOf(each) === nameOf(group))?.count ?? 0;
       const parts = [
@@ -44,10 +45,6 @@ export class OperationGroups {
     const counted = await run<Alike>(this.pool, groupsSql(request, 'true'));
     this.cached.set(name, counted);
     return counted;
-  }
-
-  private countWithProblems(request: ChangeRequest): Promise<Alike[]> {
-    return run<Alike>(this.pool, groupsSql(request, 'has_problem'));
   }
 }
 

@@ -11,8 +11,8 @@ import {
 import { operationsName } from '../sql/identifiers.ts';
 import type { DeployedTable, ForeignKey } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
+import type { Decision } from './change-requests.ts';
 import { concernsOthersSql, storedSql } from './check-sql.ts';
-import type { Decision } from './operation-groups.ts';
 
 type Request = { account_id: number; id: number };
 

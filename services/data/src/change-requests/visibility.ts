@@ -15,12 +15,20 @@ const isCreator = ({ userId }: CallContext, { created_by }: ChangeRequest) =>
 
 type Access = TableAccess & { pools: Pools };
 
-/** The tables that a request changes, found by jumps in an index from one to the next. */
-export async function findChangedTables(sql: Sql, { account_id, id }: ChangeRequest): Promise<number[]> {
+/**
+ * The tables that a request changes, found by jumps in an index from one to the next. `among`: of
+ * these operations (`o`) alone.
+ */
+export async function findChangedTables(
+  sql: Sql,
+  { account_id, id }: Pick<ChangeRequest, 'account_id' | 'id'>,
+  among = 'true',
+): Promise<number[]> {
   const next = (condition: string) =>
-    `select min(table_definition_id) from change_request_operation where account_id = $1::int and change_request_id = $2::int${condition}`;
+    `select min(o.table_definition_id) from change_request_operation o
+     where o.account_id = $1::int and o.change_request_id = $2::int and ${among} and ${condition}`;
   const { rows } = await sql(
-    `with recursive t(id) as (${next('')} union all select (${next(' and table_definition_id > t.id')}) from t where t.id is not null)
+    `with recursive t(id) as (${next('true')} union all select (${next('o.table_definition_id > t.id')}) from t where t.id is not null)
      select id from t where id is not null`,
     [account_id, id],
   );

@@ -4,7 +4,7 @@
 
 import { type Field, type Label, systemFields } from '../rows/fields.ts';
 import type { Bind } from '../values/check.ts';
-import { type Family, readOperand } from '../values/value-types.ts';
+import { type Family, floats, readOperand } from '../values/value-types.ts';
 import type { CompareOperator, Filter, PagePlan, Sort, Test } from './filter.ts';
 
 const comparators = {
@@ -129,25 +129,20 @@ function textSql(field: Field, { operator, value, isFolded }: TextTest, bind: Bi
   }
 }
 
-// A value of these types has one text only, so a set of texts is compared as values, which an index
-// serves.
+// A value of these types has one text only.
 const oneText: ReadonlySet<Family> = new Set(['integer', 'boolean', 'date', 'uuid']);
 
+// A set of texts is compared as values, which an index serves, where a value has one text, and
+// where PostgreSQL, JavaScript and people write it each in their own way.
 function setSql(field: Field, texts: string[], bind: Bind): string {
-  const { type, sql, column } = field;
-  if (oneText.has(type.family)) {
-    const checks = type.checks({ data_type: column?.data_type ?? 'text', length: null, scale: null });
-    const values = texts
-      .map((text) => text.toLowerCase())
-      .filter((text) => !checks.some((check) => check.brokenBy(text)) && type.canonical(text) === text);
-    return `${sql} = any(${bind(values, `${type.base}[]`)})`;
-  }
-  // PostgreSQL, JavaScript and people write a float each in their own way.
-  if (type.family === 'real' || type.family === 'double') {
-    const values = texts.filter((text) => readOperand(type, text) !== undefined);
-    return `${sql} = any(${bind(values, `${type.base}[]`)})`;
-  }
-  return withSpellings(field, texts, bind, () => foldedAmongSql(field, texts, bind));
+  const { type, sql } = field;
+  const isOneText = oneText.has(type.family);
+  if (!isOneText && !floats.has(type.family))
+    return withSpellings(field, texts, bind, () => foldedAmongSql(field, texts, bind));
+  const values = texts
+    .map((text) => text.toLowerCase())
+    .filter((text) => readOperand(type, text) !== undefined && (!isOneText || type.canonical(text) === text));
+  return `${sql} = any(${bind(values, `${type.base}[]`)})`;
 }
 
 // PostgreSQL compares each row with the elements of an array one by one, but hashes a subquery

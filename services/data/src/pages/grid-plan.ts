@@ -10,7 +10,7 @@ import { findLabel, isLabelName, labelsOf } from '../rows/labels.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import { isDate } from '../values/dates.ts';
 import { numberFromJson } from '../values/integers.ts';
-import { type Family, readOperand, valueTypes } from '../values/value-types.ts';
+import { type Family, floats, readOperand, valueTypes } from '../values/value-types.ts';
 import {
   compareOperators,
   type Filter,
@@ -378,7 +378,7 @@ function readFilterNumber({ type }: Field, value: unknown): string | undefined {
   const text = numberFromJson(value);
   if (text === undefined) return undefined;
   // A real is compared with any double.
-  if (type.family === 'real' || type.family === 'double') return readOperand(valueTypes.double, text);
+  if (floats.has(type.family)) return readOperand(valueTypes.double, text);
   return numberPattern.test(text) && text.replace(/[-.]/g, '').length <= 38 ? text : undefined;
 }
 

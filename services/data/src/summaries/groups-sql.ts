@@ -9,7 +9,7 @@ import { type Reading, readableSql } from '../rows/reading.ts';
 import { concatSql, type Statement } from '../sql/statement.ts';
 import type { DeployedTable } from '../tables/table.ts';
 import type { Bind } from '../values/check.ts';
-import { valueTypes } from '../values/value-types.ts';
+import { floats, valueTypes } from '../values/value-types.ts';
 import { countedSql, jsonTextSql, labelTextSql, startWithRows } from './selected-rows-sql.ts';
 
 export const aggregateFunctions = ['count', 'sum', 'min', 'max', 'avg'] as const;
@@ -97,7 +97,7 @@ function objectSql(members: { name: string; json: string }[], bind: Bind): strin
 // Floating point numbers are added as the decimals that records show, so that the order of the rows
 // makes no difference and no sum is infinite.
 function aggregateSql({ field: { type }, function: name }: Aggregate, x: string): string {
-  const isFloat = type.family === 'real' || type.family === 'double';
+  const isFloat = floats.has(type.family);
   const summed = isFloat && (name === 'sum' || name === 'avg') ? `${x}::text::numeric` : x;
   return `${name}(${summed})`;
 }

@@ -45,6 +45,9 @@ export type Family =
   | 'uuid'
   | 'json';
 
+/** Floating point numbers. */
+export const floats: ReadonlySet<Family> = new Set<Family>(['real', 'double']);
+
 export type ColumnShape = { data_type: DataType; length: number | null; scale: number | null };
 
 export type ValueType = {

@@ -14,7 +14,7 @@ import { stampSql } from '../../rows/write-time.ts';
 import { applicationName, operationProblemsName, tableName } from '../../sql/identifiers.ts';
 import type { Statement } from '../../sql/statement.ts';
 import type { DeployedTable } from '../../tables/table.ts';
-import { type ChangeRequest, unknownRequest } from '../change-requests.ts';
+import { type ChangeRequest, headerSql, unknownRequest } from '../change-requests.ts';
 import { revisionOf } from '../revision.ts';
 import { applySql, type Effects, effectsSql, type WrittenPart } from './application-effects-sql.ts';
 import {
@@ -104,7 +104,7 @@ export class ApplicationRun {
         application.approvedBy ?? null,
       ],
     );
-    const header = await this.lockHeader(application.changeRequestId);
+    const header = await this.findHeader(application.changeRequestId, 'for update');
     const known =
       begun.rowCount === 0
         ? await findApplied(sql, call.accountId, application.applyId)
@@ -144,7 +144,7 @@ export class ApplicationRun {
   async rehearse(changeRequestId: number, hidden: number[]): Promise<Rehearsed> {
     const { sql } = this;
     await this.lockTables("'120s'", 'access share');
-    const header = await this.findHeader(changeRequestId, '');
+    const header = await this.findHeader(changeRequestId);
     if (await findAppliedTo(sql, header)) throw wrongState('The change request has been applied.');
     const revision = await revisionOf(sql, header.account_id, header.id);
     const gathered = await this.gather(header);
@@ -169,16 +169,8 @@ export class ApplicationRun {
     if (names.length > 0) await this.sql(`lock table ${names.join(', ')} in ${mode} mode`);
   }
 
-  private lockHeader(id: number): Promise<ChangeRequest> {
-    return this.findHeader(id, ' for update');
-  }
-
-  private async findHeader(id: number, lock: '' | ' for update'): Promise<ChangeRequest> {
-    const { rows } = await this.sql(
-      `select id, account_id, branch_id, created_by, phase, operation_count, changes from change_request
-       where account_id = $1::int and id = $2::int${lock}`,
-      [this.call.accountId, id],
-    );
+  private async findHeader(id: number, lock?: 'for update'): Promise<ChangeRequest> {
+    const { rows } = await this.sql(headerSql(lock), [this.call.accountId, id]);
     if (!rows[0]) throw unknownRequest();
     return rows[0] as ChangeRequest;
   }

@@ -14,12 +14,13 @@ import {
 import type { RowsAnnouncer } from '../../events/rows-announcer.ts';
 import type { AccountLimiter } from '../../postgres/account-limiter.ts';
 import type { Pools } from '../../postgres/pools.ts';
+import { standingSql } from '../../rows/proposed-sql.ts';
 import type { Catalogue } from '../../tables/catalogue.ts';
 import type { DeployedTable } from '../../tables/table.ts';
 import { getChangeRequest } from '../change-requests.ts';
+import { findChangedTables } from '../visibility.ts';
 import { type Applied, findApplied } from './application-result.ts';
 import { type Application, ApplicationRun, type Rehearsed, RolledBack } from './application-run.ts';
-import { changedTablesSql } from './gathered-operations-sql.ts';
 
 /** What an application works with. */
 export type ApplicationParts = {
@@ -126,12 +127,8 @@ async function attempt<T>(
 }
 
 async function findTables({ pools, catalogue }: ApplicationParts, call: CallContext, id: number): Promise<Tables> {
-  const { account_id, branch_id } = await getChangeRequest(pools, call.accountId, id);
-  const { text, values } = changedTablesSql(account_id, id);
-  const { rows } = await pgSql(pools.rows)(text, values);
-  const tables = await catalogue.readAll(
-    account_id,
-    rows.map((row) => row.table_definition_id as number),
-  );
-  return new Map([...tables].filter(([, table]) => table.branch_id === branch_id));
+  const header = await getChangeRequest(pools, call.accountId, id);
+  const changed = await findChangedTables(pgSql(pools.rows), header, standingSql('o'));
+  const tables = await catalogue.readAll(header.account_id, changed);
+  return new Map([...tables].filter(([, table]) => table.branch_id === header.branch_id));
 }

@@ -23,16 +23,6 @@ export type TablePart = {
   removed: number[];
 };
 
-/** The tables of the operations: rows `table_definition_id`. */
-export function changedTablesSql(accountId: number, changeRequestId: number): Statement {
-  return {
-    text:
-      `select distinct o.table_definition_id from change_request_operation o` +
-      ` where o.account_id = $1::int and o.change_request_id = $2::int and ${standingSql('o')}`,
-    values: [accountId, changeRequestId],
-  };
-}
-
 /** The lineages that the operations of each table name: rows `table_definition_id`, `lineages`. */
 export function namedLineagesSql(accountId: number, changeRequestId: number): Statement {
   // An aggregate over distinct values would sort a name for each cell.
