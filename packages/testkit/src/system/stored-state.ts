@@ -13,6 +13,8 @@ export type Stores = {
   stateOf(accountId: number): Promise<StoredState>;
   /** Runs a statement in a service's database, for what no API shows or does. */
   query(database: Database, text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** The types of the account's events that wait to be announced, or that a consumer has not handled. */
+  pendingEvents(accountId: number): Promise<string[]>;
   close(): Promise<void>;
 };
 
@@ -67,11 +69,11 @@ export async function openStores(home: string): Promise<Stores> {
   const json = (name: string) => JSON.parse(readFileSync(join(home, name), 'utf8'));
   const password: string = json('secrets.json').database_passwords.superuser;
   const port: number = json('runtime.json').postgres_port;
-  const stores = databases.map((database) =>
-    openStore(database, database, `postgres://almanac:${password}@127.0.0.1:${port}/almanac_${database}`),
-  );
+  const urlOf = (database: string) => `postgres://almanac:${password}@127.0.0.1:${port}/almanac_${database}`;
+  const stores = databases.map((database) => openStore(database, database, urlOf(database)));
   const second = process.env[secondClusterName];
   if (second) stores.push(openStore('data.2', 'data', second));
+  const bus = openPool(urlOf('bus'));
   const tables = new Map<Store, Promise<Table[]>>();
   const [metadata] = stores.filter(({ name }) => name === 'metadata') as [Store];
 
@@ -87,6 +89,16 @@ export async function openStores(home: string): Promise<Stores> {
       const { pool } = stores.findLast((store) => store.database === database) as Store; // rows are in the second one
       return (await pool.query(text, values)).rows;
     },
+    pendingEvents: async (accountId) => {
+      const types: string[] = [];
+      const outbox = `select type from outbox where payload->>'account_id' = $1::text`;
+      const queues = `select data->'message'->>'type' as type from bus.job
+        where state < 'completed' and data->'message'->'payload'->>'account_id' = $1::text`;
+      // The bus last: an event is in it before it leaves its outbox.
+      for (const [pool, text] of [...stores.map((store) => [store.pool, outbox] as const), [bus, queues] as const])
+        types.push(...(await pool.query(text, [accountId])).rows.map(({ type }) => type));
+      return types;
+    },
     stateOf: async (accountId) => {
       const { rows } = await metadata.pool.query('select id from branch where account_id = $1', [accountId]);
       const branches = rows.map(({ id }) => id as number);
@@ -94,15 +106,19 @@ export async function openStores(home: string): Promise<Stores> {
       return Object.assign({}, ...states, storedFiles(join(home, 'objects/objects/accounts', String(accountId))));
     },
     close: async () => {
-      await Promise.all(stores.map(({ pool }) => pool.end()));
+      await Promise.all([bus, ...stores.map(({ pool }) => pool)].map((pool) => pool.end()));
     },
   };
 }
 
 function openStore(name: string, database: Database, connectionString: string): Store {
+  return { name, database, pool: openPool(connectionString) };
+}
+
+function openPool(connectionString: string): pg.Pool {
   const pool = new pg.Pool({ connectionString, max: 2, application_name: 'tests' });
   pool.on('error', () => {}); // a test may stop the server
-  return { name, database, pool };
+  return pool;
 }
 
 const hashOf = (name: string, rows: string) =>
