@@ -134,7 +134,7 @@ type Announced = { changed_after: string; changed_until: string };
 
 /**
  * The events of the table, each of which begins where one before has ended, reach the end. In the
- * log their order is another one where a process was killed: its message came again later
+ * log their order is another one where a process was killed: its message was redelivered later
  * (docs/how-to/receive-webhooks.md says what a copy does then).
  */
 async function expectAnnounced(client: Client, { table }: Source, begin: number): Promise<void> {

@@ -13,7 +13,7 @@ export type Stores = {
   stateOf(accountId: number): Promise<StoredState>;
   /** Runs a statement in a service's database, for what no API shows or does. */
   query(database: Database, text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
-  /** The types of the account's events that wait to be announced, or that a consumer has not handled. */
+  /** The types of the account's events that are not announced, or not handled by a consumer. */
   pendingEvents(accountId: number): Promise<string[]>;
   close(): Promise<void>;
 };
